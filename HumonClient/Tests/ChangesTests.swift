@@ -182,30 +182,27 @@ import Testing
     }
 
     @Test func `a server that was killed and started again is followed on, and the gap is visible`() async throws {
-        try await TestDatabase.with(migrated: false) { database in
-            try await HumonProcess.withDirectory { directory in
-                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret]
-                let relay = try Relay(to: nil)
-                defer { relay.stop() }
-                let client = try TestClient(relay)
-                let first = try HumonProcess(["serve"], in: directory, environment: environment)
-                relay.move(to: try await first.port())
-                try await client.humon.signUp()
-                _ = try await client.humon.create(TestClient.draft("before"))
-                try await Self.follow(client) { seen in
-                    try await Self.wait(seen, for: ["list of before"])
-                    first.send(SIGKILL)
-                    _ = await first.untilExit()
-                    try await eventually("an interruption") {
-                        seen.all.contains { if case .interrupted = $0 { true } else { false } }
-                    }
-                    try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
-                        relay.move(to: port)
-                        try await eventually("the connection") { seen.all.contains(.resumed) }
-                        _ = try await client.humon.create(TestClient.draft("after"))
-                        try await eventually("the event") { Self.names(seen).last?.contains("after") == true }
-                        #expect(seen.all.filter { $0 == .resumed }.count == 1, "\(seen.all)")
-                    }
+        try await HumonProcess.withDatabase { _, directory, environment in
+            let relay = try Relay(to: nil)
+            defer { relay.stop() }
+            let client = try TestClient(relay)
+            let first = try HumonProcess(["serve"], in: directory, environment: environment)
+            relay.move(to: try await first.port())
+            try await client.humon.signUp()
+            _ = try await client.humon.create(TestClient.draft("before"))
+            try await Self.follow(client) { seen in
+                try await Self.wait(seen, for: ["list of before"])
+                first.send(SIGKILL)
+                _ = await first.untilExit()
+                try await eventually("an interruption") {
+                    seen.all.contains { if case .interrupted = $0 { true } else { false } }
+                }
+                try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
+                    relay.move(to: port)
+                    try await eventually("the connection") { seen.all.contains(.resumed) }
+                    _ = try await client.humon.create(TestClient.draft("after"))
+                    try await eventually("the event") { Self.names(seen).last?.contains("after") == true }
+                    #expect(seen.all.filter { $0 == .resumed }.count == 1, "\(seen.all)")
                 }
             }
         }

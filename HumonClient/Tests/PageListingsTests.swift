@@ -31,17 +31,14 @@ import Testing
         let manifest = try #require(listings.first { $0.mark == Self.manifest })
         let program = try #require(listings.first { $0.mark == Self.program })
         let rest = listings.filter(\.mark.isEmpty).flatMap(\.lines)
-        try await TestDatabase.with(migrated: false) { database in
-            try await HumonProcess.withDirectory { directory in
-                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret]
-                try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
-                    let main = (program.lines + ["@MainActor func continued() async throws {"] + rest + ["}"])
-                        .joined(separator: "\n").replacing("127.0.0.1:8080", with: "127.0.0.1:\(port)")
-                    let result = try await Self.run(
-                        manifest: manifest.lines.joined(separator: "\n"), main: main, in: directory, environment: environment)
-                    #expect(result.status == 0, "\(result.output)\(result.error)")
-                    #expect(result.output == "This device is user 1.\n")
-                }
+        try await HumonProcess.withDatabase { _, directory, environment in
+            try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
+                let main = (program.lines + ["@MainActor func continued() async throws {"] + rest + ["}"])
+                    .joined(separator: "\n").replacing("127.0.0.1:8080", with: "127.0.0.1:\(port)")
+                let result = try await Self.run(
+                    manifest: manifest.lines.joined(separator: "\n"), main: main, in: directory, environment: environment)
+                #expect(result.status == 0, "\(result.output)\(result.error)")
+                #expect(result.output == "This device is user 1.\n")
             }
         }
     }

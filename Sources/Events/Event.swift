@@ -1,3 +1,4 @@
+internal import EventStore
 public import Users
 
 /// The id of an event.

@@ -75,39 +75,37 @@ import Testing
     }
 
     @Test func `fits tables to the width of the terminal and colours them there`() async throws {
-        try await TestDatabase.with(migrated: false) { database in
-            try await HumonProcess.withDirectory { directory in
-                var environment = ["DATABASE_URL": database.url, "TERM": "xterm"]
-                let demo = try await Self.humon(directory, environment, "demo", "--events", "3")
-                #expect(demo.status == 0, "\(demo.error)")
-                environment["NO_COLOR"] = ""
-                let narrow = try await Self.humon("log tail", in: directory, environment, columns: 90)
-                let wide = try await Self.humon("log tail --color=never", in: directory, environment, columns: 300)
-                let longest = wide.split(separator: "\n").map(\.displayWidth).max() ?? 0
-                #expect(longest > 100 && longest <= 300)
-                #expect(narrow.contains("\u{1B}[1mposition\u{1B}[0m"))
-                #expect(narrow.contains("too narrow for these columns: actor,request_id."), "\(narrow)")
-                let lines = narrow.replacing(/\x1B\[\d+m/, with: "").split(separator: "\n").dropFirst()
-                #expect(lines.count > 3)
-                for line in lines { #expect(line.displayWidth <= 90, "\(line)") }
+        try await HumonProcess.withDatabase { database, directory in
+            var environment = ["DATABASE_URL": database.url, "TERM": "xterm"]
+            let demo = try await Self.humon(directory, environment, "demo", "--events", "3")
+            #expect(demo.status == 0, "\(demo.error)")
+            environment["NO_COLOR"] = ""
+            let narrow = try await Self.humon("log tail", in: directory, environment, columns: 90)
+            let wide = try await Self.humon("log tail --color=never", in: directory, environment, columns: 300)
+            let longest = wide.split(separator: "\n").map(\.displayWidth).max() ?? 0
+            #expect(longest > 100 && longest <= 300)
+            #expect(narrow.contains("\u{1B}[1mposition\u{1B}[0m"))
+            #expect(narrow.contains("too narrow for these columns: actor,request_id."), "\(narrow)")
+            let lines = narrow.replacing(/\x1B\[\d+m/, with: "").split(separator: "\n").dropFirst()
+            #expect(lines.count > 3)
+            for line in lines { #expect(line.displayWidth <= 90, "\(line)") }
 
-                for (name, value) in [("NO_COLOR", "1"), ("TERM", "dumb")] {
-                    let plain = try await Self.humon(
-                        "projections list --no-headers", in: directory, environment.merging([name: value]) { $1 }, columns: 90)
-                    #expect(!plain.contains("\u{1B}"), "\(name): \(plain)")
-                    let forced = try await Self.humon(
-                        "projections list --color=always", in: directory, environment.merging([name: value]) { $1 }, columns: 90)
-                    #expect(forced.contains("\u{1B}[32mready\u{1B}[0m"), "\(name): \(forced)")
-                }
-                let piped = try await Self.humon(directory, environment, "log", "tail", "--color=always")
-                #expect(piped.output.contains("\u{1B}[1m"))
-                let chosen = try await Self.humon(
-                    directory, environment, "projections", "list", "--columns", "state,name", "--no-headers")
-                #expect(chosen.output == "ready  users\nready  events\nready  attendances\nready  accounts\nready  tasks\n")
-                let unknown = try await Self.humon(directory, environment, "projections", "list", "--columns", "state,tea")
-                #expect(unknown.status == 64)
-                #expect(unknown.error.contains("There is no column \"tea\". The columns are: name, version"), "\(unknown.error)")
+            for (name, value) in [("NO_COLOR", "1"), ("TERM", "dumb")] {
+                let plain = try await Self.humon(
+                    "projections list --no-headers", in: directory, environment.merging([name: value]) { $1 }, columns: 90)
+                #expect(!plain.contains("\u{1B}"), "\(name): \(plain)")
+                let forced = try await Self.humon(
+                    "projections list --color=always", in: directory, environment.merging([name: value]) { $1 }, columns: 90)
+                #expect(forced.contains("\u{1B}[32mready\u{1B}[0m"), "\(name): \(forced)")
             }
+            let piped = try await Self.humon(directory, environment, "log", "tail", "--color=always")
+            #expect(piped.output.contains("\u{1B}[1m"))
+            let chosen = try await Self.humon(
+                directory, environment, "projections", "list", "--columns", "state,name", "--no-headers")
+            #expect(chosen.output == "ready  users\nready  events\nready  attendances\nready  accounts\nready  tasks\n")
+            let unknown = try await Self.humon(directory, environment, "projections", "list", "--columns", "state,tea")
+            #expect(unknown.status == 64)
+            #expect(unknown.error.contains("There is no column \"tea\". The columns are: name, version"), "\(unknown.error)")
         }
     }
 }

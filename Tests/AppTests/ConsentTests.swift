@@ -12,18 +12,16 @@ import Testing
     private static func withRebuilt(
         _ body: @Sendable (TestDatabase, URL, Humon) async throws -> Void
     ) async throws {
-        try await TestDatabase.with(migrated: false) { database in
-            try await HumonProcess.withDirectory { directory in
-                let humon: Humon = { (arguments: String...) in
-                    try await HumonProcess.run(arguments, in: directory, environment: ["DATABASE_URL": database.url])
-                }
-                for arguments in [["demo", "--events", "5"], ["projections", "rebuild", "--all"]] {
-                    let result = try await HumonProcess.run(
-                        arguments, in: directory, environment: ["DATABASE_URL": database.url])
-                    #expect(result.status == 0, "\(result.error)")
-                }
-                try await body(database, directory, humon)
+        try await HumonProcess.withDatabase { database, directory in
+            let humon: Humon = { (arguments: String...) in
+                try await HumonProcess.run(arguments, in: directory, environment: ["DATABASE_URL": database.url])
             }
+            for arguments in [["demo", "--events", "5"], ["projections", "rebuild", "--all"]] {
+                let result = try await HumonProcess.run(
+                    arguments, in: directory, environment: ["DATABASE_URL": database.url])
+                #expect(result.status == 0, "\(result.error)")
+            }
+            try await body(database, directory, humon)
         }
     }
 

@@ -45,11 +45,8 @@ import Testing
     }
 
     private static func withPlace(_ body: @Sendable (Place) async throws -> Void) async throws {
-        try await TestDatabase.with(migrated: false) { database in
-            try await HumonProcess.withDirectory { directory in
-                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret]
-                try await body(Place(directory: directory, database: database, environment: environment))
-            }
+        try await HumonProcess.withDatabase { database, directory, environment in
+            try await body(Place(directory: directory, database: database, environment: environment))
         }
     }
 

@@ -121,115 +121,106 @@ import Testing
     ]
 
     @Test func `a sound database has no bad check, and each defect gives a bad check with a hint`() async throws {
-        try await TestDatabase.with(migrated: false) { database in
-            try await HumonProcess.withDirectory { directory in
-                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret]
-                let demo = try await HumonProcess.run(["demo", "--events", "20"], in: directory, environment: environment)
-                #expect(demo.status == 0, "\(demo.error)")
-                let (status, lines) = try await Self.screen(directory, environment)
-                #expect(status == 0)
-                #expect(Set(lines.keys) == Set(Self.names))
-                // The cluster of the tests runs without fsync, which is only a warning.
-                for (name, line) in lines where name != "durability" { #expect(line["state"] == "ok", "\(line.text)") }
-                #expect(lines["durability"]?["state"] == "warn")
-                #expect(lines["durability"]?.text.contains("fsync") == true)
+        try await HumonProcess.withDatabase { database, directory, environment in
+            let demo = try await HumonProcess.run(["demo", "--events", "20"], in: directory, environment: environment)
+            #expect(demo.status == 0, "\(demo.error)")
+            let (status, lines) = try await Self.screen(directory, environment)
+            #expect(status == 0)
+            #expect(Set(lines.keys) == Set(Self.names))
+            // The cluster of the tests runs without fsync, which is only a warning.
+            for (name, line) in lines where name != "durability" { #expect(line["state"] == "ok", "\(line.text)") }
+            #expect(lines["durability"]?["state"] == "warn")
+            #expect(lines["durability"]?.text.contains("fsync") == true)
 
-                try await database.withClient(connections: 1) { client in
-                    for ailment in Self.ailments {
-                        try await client.withConnection { try await $0.execute(script: ailment.script) }
-                        let (status, lines) = try await Self.screen(directory, environment)
-                        #expect(status == (ailment.state == "bad" ? 2 : 0), "\(ailment.script)")
-                        let line = lines[ailment.check] ?? .null
-                        #expect(line["state"] == .string(ailment.state), "\(ailment.script): \(line.text)")
-                        #expect(line["result"]?.word.contains(ailment.result) == true, "\(ailment.script): \(line.text)")
-                        #expect(line["hint"]?.word.contains(ailment.hint) == true, "\(ailment.script): \(line.text)")
-                        // Every report has the same lines.
-                        #expect(Set(lines.keys) == Set(Self.names), "\(ailment.script)")
-                        try await client.withConnection { try await $0.execute(script: ailment.cure) }
-                    }
+            try await database.withClient(connections: 1) { client in
+                for ailment in Self.ailments {
+                    try await client.withConnection { try await $0.execute(script: ailment.script) }
+                    let (status, lines) = try await Self.screen(directory, environment)
+                    #expect(status == (ailment.state == "bad" ? 2 : 0), "\(ailment.script)")
+                    let line = lines[ailment.check] ?? .null
+                    #expect(line["state"] == .string(ailment.state), "\(ailment.script): \(line.text)")
+                    #expect(line["result"]?.word.contains(ailment.result) == true, "\(ailment.script): \(line.text)")
+                    #expect(line["hint"]?.word.contains(ailment.hint) == true, "\(ailment.script): \(line.text)")
+                    // Every report has the same lines.
+                    #expect(Set(lines.keys) == Set(Self.names), "\(ailment.script)")
+                    try await client.withConnection { try await $0.execute(script: ailment.cure) }
                 }
             }
         }
     }
 
     @Test func `the doctor compares the index of a running server with the read model`() async throws {
-        try await TestDatabase.with(migrated: false) { database in
-            try await HumonProcess.withDirectory { directory in
-                var environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret]
-                try await HumonProcess.withServer(in: directory, environment: environment) { server, port in
-                    environment["HUMON_ADMIN_PORT"] = "\(try #require(server.adminPort))"
-                    let demo = try await HumonProcess.run(["demo", "--events", "20"], in: directory, environment: environment)
-                    #expect(demo.status == 0, "\(demo.error)")
-                    let (status, lines) = try await Self.screen(directory, environment)
-                    #expect((status, lines["index"]?["state"]) == (0, "ok"))
-                    #expect(lines["index"]?.text.contains("holds all 20 events as the read model has them at position") == true)
+        try await HumonProcess.withDatabase { database, directory in
+            var environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret]
+            try await HumonProcess.withServer(in: directory, environment: environment) { server, port in
+                environment["HUMON_ADMIN_PORT"] = "\(try #require(server.adminPort))"
+                let demo = try await HumonProcess.run(["demo", "--events", "20"], in: directory, environment: environment)
+                #expect(demo.status == 0, "\(demo.error)")
+                let (status, lines) = try await Self.screen(directory, environment)
+                #expect((status, lines["index"]?["state"]) == (0, "ok"))
+                #expect(lines["index"]?.text.contains("holds all 20 events as the read model has them at position") == true)
 
-                    // The read model is now wrong and the index is right, so they differ.
-                    _ = try await database.withClient {
-                        try await $0.query("UPDATE events_v2.events SET name = 'x' WHERE id = 7")
-                    }
-                    let (again, differing) = try await Self.screen(directory, environment)
-                    #expect((again, differing["index"]?["state"]) == (2, "bad"))
-                    #expect(differing["index"]?.text.contains("in 1 events at position") == true)
-                    #expect(differing["index"]?.text.contains("Run humon projections verify events.") == true)
-
-                    environment["HUMON_ADMIN_PORT"] = "\(port)"
-                    let (_, other) = try await Self.screen(directory, environment)
-                    #expect(other["index"]?["state"] == "bad", "\(other)")
+                // The read model is now wrong and the index is right, so they differ.
+                _ = try await database.withClient {
+                    try await $0.query("UPDATE events_v2.events SET name = 'x' WHERE id = 7")
                 }
-                let (_, gone) = try await Self.screen(directory, environment)
-                #expect(gone["index"]?["state"] == "ok")
-                #expect(gone["index"]?.text.contains("no server answers") == true)
+                let (again, differing) = try await Self.screen(directory, environment)
+                #expect((again, differing["index"]?["state"]) == (2, "bad"))
+                #expect(differing["index"]?.text.contains("in 1 events at position") == true)
+                #expect(differing["index"]?.text.contains("Run humon projections verify events.") == true)
+
+                environment["HUMON_ADMIN_PORT"] = "\(port)"
+                let (_, other) = try await Self.screen(directory, environment)
+                #expect(other["index"]?["state"] == "bad", "\(other)")
             }
+            let (_, gone) = try await Self.screen(directory, environment)
+            #expect(gone["index"]?["state"] == "ok")
+            #expect(gone["index"]?.text.contains("no server answers") == true)
         }
     }
 
     @Test func `after a restart the server finds a row that somebody changed, and the doctor says so`() async throws {
-        try await TestDatabase.with(migrated: false) { database in
-            try await HumonProcess.withDirectory { directory in
-                var environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret]
-                let demo = try await HumonProcess.run(["demo", "--events", "20"], in: directory, environment: environment)
-                #expect(demo.status == 0, "\(demo.error)")
-                _ = try await database.withClient { try await $0.query("UPDATE events_v2.events SET name = 'x' WHERE id = 7") }
-                try await HumonProcess.withServer(in: directory, environment: environment) { server, _ in
-                    environment["HUMON_ADMIN_PORT"] = "\(try #require(server.adminPort))"
-                    // The index agrees with the read model.
-                    var rows: JSON = .null
-                    try await eventually("a comparison of the row") {
-                        rows = try await Self.screen(directory, environment).lines["rows"] ?? .null
-                        return rows["state"] == "bad"
-                    }
-                    #expect(rows["result"] == "1 of events_v2 differ from the log", "\(rows.text)")
-                    #expect(rows["hint"]?.word.contains("humon projections rebuild --all") == true)
-                    #expect(server.error.contains("rows of a read model differ from the log"))
+        try await HumonProcess.withDatabase { database, directory in
+            var environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret]
+            let demo = try await HumonProcess.run(["demo", "--events", "20"], in: directory, environment: environment)
+            #expect(demo.status == 0, "\(demo.error)")
+            _ = try await database.withClient { try await $0.query("UPDATE events_v2.events SET name = 'x' WHERE id = 7") }
+            try await HumonProcess.withServer(in: directory, environment: environment) { server, _ in
+                environment["HUMON_ADMIN_PORT"] = "\(try #require(server.adminPort))"
+                // The index agrees with the read model.
+                var rows: JSON = .null
+                try await eventually("a comparison of the row") {
+                    rows = try await Self.screen(directory, environment).lines["rows"] ?? .null
+                    return rows["state"] == "bad"
                 }
+                #expect(rows["result"] == "1 of events_v2 differ from the log", "\(rows.text)")
+                #expect(rows["hint"]?.word.contains("humon projections rebuild --all") == true)
+                #expect(server.error.contains("rows of a read model differ from the log"))
             }
         }
     }
 
     @Test func `the doctor needs only the reading role`() async throws {
-        try await TestDatabase.with(migrated: false) { database in
-            try await HumonProcess.withDirectory { directory in
-                let demo = try await HumonProcess.run(
-                    ["demo", "--events", "5"], in: directory, environment: ["DATABASE_URL": database.url])
-                #expect(demo.status == 0, "\(demo.error)")
-                let login = "operator_\(UUID().uuidString.prefix(8).lowercased())"
-                try await database.withClient { client in
-                    _ = try await client.run([
-                        "CREATE ROLE \(identifier: login) LOGIN", "GRANT humon_reader TO \(identifier: login)",
-                    ])
-                }
-                let environment = ["DATABASE_URL": "\(database.url) user=\(login)", "TB_APP_SECRET": HumonProcess.secret]
-                let result = try await HumonProcess.run(["doctor"], in: directory, environment: environment)
-                try await database.withClient { client in
-                    _ = try await client.run(["DROP OWNED BY \(identifier: login)", "DROP ROLE \(identifier: login)"])
-                }
-                #expect(result.status == 0, "\(result.output)")
-                #expect(
-                    result.output.contains(
-                        "\ndurability  Set fsync, full_page_writes = on in PostgreSQL's configuration, and reload it.\n"))
-                #expect(result.output.contains(/read model events +ok +version \d+, in step with the log\n/))
+        try await HumonProcess.withDatabase { database, directory in
+            let demo = try await HumonProcess.run(
+                ["demo", "--events", "5"], in: directory, environment: ["DATABASE_URL": database.url])
+            #expect(demo.status == 0, "\(demo.error)")
+            let login = "operator_\(UUID().uuidString.prefix(8).lowercased())"
+            try await database.withClient { client in
+                _ = try await client.run([
+                    "CREATE ROLE \(identifier: login) LOGIN", "GRANT humon_reader TO \(identifier: login)",
+                ])
             }
+            let environment = ["DATABASE_URL": "\(database.url) user=\(login)", "TB_APP_SECRET": HumonProcess.secret]
+            let result = try await HumonProcess.run(["doctor"], in: directory, environment: environment)
+            try await database.withClient { client in
+                _ = try await client.run(["DROP OWNED BY \(identifier: login)", "DROP ROLE \(identifier: login)"])
+            }
+            #expect(result.status == 0, "\(result.output)")
+            #expect(
+                result.output.contains(
+                    "\ndurability  Set fsync, full_page_writes = on in PostgreSQL's configuration, and reload it.\n"))
+            #expect(result.output.contains(/read model events +ok +version \d+, in step with the log\n/))
         }
     }
 
@@ -254,34 +245,32 @@ import Testing
     }
 
     @Test func `the doctor prints every check without a database, without migrations and without usable settings`() async throws {
-        try await TestDatabase.with(migrated: false) { database in
-            try await HumonProcess.withDirectory { directory in
-                let away = try await Self.screen(
-                    directory, ["DATABASE_URL": "postgres://humon@127.0.0.1:1/humon", "TB_APP_SECRET": HumonProcess.secret])
-                #expect(away.status == 2)
-                #expect(Set(away.lines.keys) == Set(Self.names))
-                #expect(away.lines["settings"]?["state"] == "ok")
-                #expect(away.lines["database"]?["state"] == "bad")
-                #expect(away.lines["clock"]?["result"] == "not checked: no database was reached")
+        try await HumonProcess.withDatabase { database, directory in
+            let away = try await Self.screen(
+                directory, ["DATABASE_URL": "postgres://humon@127.0.0.1:1/humon", "TB_APP_SECRET": HumonProcess.secret])
+            #expect(away.status == 2)
+            #expect(Set(away.lines.keys) == Set(Self.names))
+            #expect(away.lines["settings"]?["state"] == "ok")
+            #expect(away.lines["database"]?["state"] == "bad")
+            #expect(away.lines["clock"]?["result"] == "not checked: no database was reached")
 
-                let none = try await Self.screen(directory, ["TB_APP_SECRET": HumonProcess.secret])
-                #expect(none.lines["database"]?["result"]?.word.contains("has no database yet") == true)
+            let none = try await Self.screen(directory, ["TB_APP_SECRET": HumonProcess.secret])
+            #expect(none.lines["database"]?["result"]?.word.contains("has no database yet") == true)
 
-                try FileManager.default.createDirectory(at: directory.appending(path: "data"), withIntermediateDirectories: false)
-                let empty = try await Self.screen(directory, ["TB_APP_SECRET": HumonProcess.secret])
-                #expect(empty.lines["disk"]?["result"]?.word.contains("the size of the database is unknown") == true)
+            try FileManager.default.createDirectory(at: directory.appending(path: "data"), withIntermediateDirectories: false)
+            let empty = try await Self.screen(directory, ["TB_APP_SECRET": HumonProcess.secret])
+            #expect(empty.lines["disk"]?["result"]?.word.contains("the size of the database is unknown") == true)
 
-                let unusable = try await Self.screen(directory, ["HUMON_PORT": "tea"])
-                #expect(unusable.lines["settings"]?["result"] == "HUMON_PORT must be a whole number from 0 to 65535.")
-                #expect(Set(unusable.lines.keys) == Set(Self.names))
+            let unusable = try await Self.screen(directory, ["HUMON_PORT": "tea"])
+            #expect(unusable.lines["settings"]?["result"] == "HUMON_PORT must be a whole number from 0 to 65535.")
+            #expect(Set(unusable.lines.keys) == Set(Self.names))
 
-                let misspelt = try await Self.screen(directory, ["DATABASE_URL": database.url, "HUMON_PROT": "1"])
-                #expect(misspelt.status == 2)
-                #expect(misspelt.lines["settings"]?["result"]?.word.contains("HUMON_PROT is not a setting") == true)
-                #expect(misspelt.lines["database"]?["state"] == "ok")
-                #expect(misspelt.lines["migrations"]?["hint"] == "Run humon migrate.")
-                #expect(misspelt.lines["log"]?["state"] == "bad")
-            }
+            let misspelt = try await Self.screen(directory, ["DATABASE_URL": database.url, "HUMON_PROT": "1"])
+            #expect(misspelt.status == 2)
+            #expect(misspelt.lines["settings"]?["result"]?.word.contains("HUMON_PROT is not a setting") == true)
+            #expect(misspelt.lines["database"]?["state"] == "ok")
+            #expect(misspelt.lines["migrations"]?["hint"] == "Run humon migrate.")
+            #expect(misspelt.lines["log"]?["state"] == "bad")
         }
     }
 

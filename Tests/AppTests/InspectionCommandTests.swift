@@ -13,31 +13,29 @@ private struct Tool: Sendable {
     let database: TestDatabase
 
     static func with(_ body: (Tool) async throws -> Void) async throws {
-        try await TestDatabase.with(migrated: false) { database in
-            try await HumonProcess.withDirectory { directory in
-                let demo = try await HumonProcess.run(
-                    ["demo", "--events", "40", "--seed", "3"], in: directory, environment: ["DATABASE_URL": database.url])
-                #expect(demo.status == 0, "\(demo.error)")
-                let login = "looks_\(UUID().uuidString.prefix(8).lowercased())"
-                try await database.withClient { client in
-                    try await client.query("CREATE ROLE \(identifier: login) LOGIN IN ROLE humon_reader")
-                    try await client.query(
-                        """
-                        INSERT INTO log.recorded_events
-                        SELECT log.tail() + 1, gen_random_uuid(), stream, 2, 'EventUpdated', 1, recorded_at + interval '1 minute',
-                            '{"name":"Tea\\u001b[2J","address":"Secret Street 1","lat":1.5,"lon":2,"started_at":"2030-01-01T00:00:00.000Z","ended_at":null}',
-                            '{"request_id":"tea-time","actor":1,"trace_id":"0af7651916cd43dd8448eb211c80319c"}'
-                        FROM log.recorded_events WHERE stream = 'event-12'
-                        """
-                    )
-                }
-                let url = database.url.replacing("user=humon", with: "user=\(login)")
-                let tool = Tool(directory: directory, environment: ["DATABASE_URL": url], database: database)
-                let result: Result<Void, any Error>
-                do { result = .success(try await body(tool)) } catch { result = .failure(error) }
-                try await database.withClient { client in _ = try await client.query("DROP ROLE \(identifier: login)") }
-                try result.get()
+        try await HumonProcess.withDatabase { database, directory in
+            let demo = try await HumonProcess.run(
+                ["demo", "--events", "40", "--seed", "3"], in: directory, environment: ["DATABASE_URL": database.url])
+            #expect(demo.status == 0, "\(demo.error)")
+            let login = "looks_\(UUID().uuidString.prefix(8).lowercased())"
+            try await database.withClient { client in
+                try await client.query("CREATE ROLE \(identifier: login) LOGIN IN ROLE humon_reader")
+                try await client.query(
+                    """
+                    INSERT INTO log.recorded_events
+                    SELECT log.tail() + 1, gen_random_uuid(), stream, 2, 'EventUpdated', 1, recorded_at + interval '1 minute',
+                        '{"name":"Tea\\u001b[2J","address":"Secret Street 1","lat":1.5,"lon":2,"started_at":"2030-01-01T00:00:00.000Z","ended_at":null}',
+                        '{"request_id":"tea-time","actor":1,"trace_id":"0af7651916cd43dd8448eb211c80319c"}'
+                    FROM log.recorded_events WHERE stream = 'event-12'
+                    """
+                )
             }
+            let url = database.url.replacing("user=humon", with: "user=\(login)")
+            let tool = Tool(directory: directory, environment: ["DATABASE_URL": url], database: database)
+            let result: Result<Void, any Error>
+            do { result = .success(try await body(tool)) } catch { result = .failure(error) }
+            try await database.withClient { client in _ = try await client.query("DROP ROLE \(identifier: login)") }
+            try result.get()
         }
     }
 
@@ -180,16 +178,14 @@ private struct Tool: Sendable {
 
 @Suite struct `A database that cannot be read` {
     @Test func `an unreadable database gives a message with a hint`() async throws {
-        try await TestDatabase.with(migrated: false) { database in
-            try await HumonProcess.withDirectory { directory in
-                let none = try await HumonProcess.run(["log", "tail"], in: directory)
-                #expect(none.status == 1)
-                #expect(none.error.contains("has no database yet"))
-                let empty = try await HumonProcess.run(
-                    ["log", "tail"], in: directory, environment: ["DATABASE_URL": database.url])
-                #expect(empty.status == 1)
-                #expect(empty.error.contains("run humon migrate"), "\(empty.error)")
-            }
+        try await HumonProcess.withDatabase { database, directory in
+            let none = try await HumonProcess.run(["log", "tail"], in: directory)
+            #expect(none.status == 1)
+            #expect(none.error.contains("has no database yet"))
+            let empty = try await HumonProcess.run(
+                ["log", "tail"], in: directory, environment: ["DATABASE_URL": database.url])
+            #expect(empty.status == 1)
+            #expect(empty.error.contains("run humon migrate"), "\(empty.error)")
         }
         try await TestDatabase.with { database in
             try await HumonProcess.withDirectory { directory in

@@ -7,10 +7,8 @@ import Testing
     private static let read = "GET /v1/events/nearests?lat=1&lon=2 HTTP/1.1\r\nHost: humon\r\nX-Request-Id: mine\r\n\r\n"
 
     private static func withDirectory(_ body: (URL, [String: String]) async throws -> Void) async throws {
-        try await TestDatabase.with(migrated: false) { database in
-            try await HumonProcess.withDirectory { directory in
-                try await body(directory, ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret])
-            }
+        try await HumonProcess.withDatabase { database, directory in
+            try await body(directory, ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret])
         }
     }
 

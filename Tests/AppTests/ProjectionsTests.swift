@@ -20,14 +20,12 @@ import Testing
     private static func withDemo(
         _ body: @Sendable (TestDatabase, _ humon: @Sendable ([String]) async throws -> HumonProcess.Result) async throws -> Void
     ) async throws {
-        try await TestDatabase.with(migrated: false) { database in
-            try await HumonProcess.withDirectory { directory in
-                let environment = ["DATABASE_URL": database.url]
-                let demo = try await HumonProcess.run(["demo", "--events", "30"], in: directory, environment: environment)
-                #expect(demo.status == 0, "\(demo.error)")
-                try await body(database) { arguments in
-                    try await HumonProcess.run(["projections"] + arguments, in: directory, environment: environment)
-                }
+        try await HumonProcess.withDatabase { database, directory in
+            let environment = ["DATABASE_URL": database.url]
+            let demo = try await HumonProcess.run(["demo", "--events", "30"], in: directory, environment: environment)
+            #expect(demo.status == 0, "\(demo.error)")
+            try await body(database) { arguments in
+                try await HumonProcess.run(["projections"] + arguments, in: directory, environment: environment)
             }
         }
     }
@@ -102,49 +100,46 @@ import Testing
     }
 
     @Test func `an interrupted rebuild shows its status and continues beside a server`() async throws {
-        try await TestDatabase.with(migrated: false) { database in
-            try await HumonProcess.withDirectory { directory in
-                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret]
-                _ = try await HumonProcess.run(["demo", "--events", "30"], in: directory, environment: environment)
-                try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
-                    let rebuild = ["projections", "rebuild", "--all"]
-                    #expect(try await HumonProcess.run(rebuild, in: directory, environment: environment).status == 0)
-                    // A reader of the tables that a cutover replaced delays the next cutover, just before its end.
-                    try await database.withClient(connections: 2) { client in
-                        try await client.withTransaction { connection in
-                            try await connection.query("SELECT 1::bigint FROM events_v2_previous.events LIMIT 1")
-                            let second = try HumonProcess(rebuild, in: directory, environment: environment)
-                            try await eventually("the second rebuild to be held up") {
-                                try await client.query(
-                                    """
-                                    SELECT count(*) FROM pg_locks AS l JOIN pg_database AS d ON d.oid = l.database
-                                    WHERE NOT granted AND d.datname = current_database()
-                                    """
-                                ).decode(Int64.self)[0] > Int64(0)
-                            }
-                            let status = try await HumonProcess.run(
-                                rebuild + ["--status"], in: directory, environment: environment)
-                            #expect(status.status == 0)
-                            #expect(status.output.contains("under way"), "\(status.output)")
-                            second.send(SIGINT)
-                            #expect(await second.untilExit() == 130)
+        try await HumonProcess.withDatabase { database, directory, environment in
+            _ = try await HumonProcess.run(["demo", "--events", "30"], in: directory, environment: environment)
+            try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
+                let rebuild = ["projections", "rebuild", "--all"]
+                #expect(try await HumonProcess.run(rebuild, in: directory, environment: environment).status == 0)
+                // A reader of the tables that a cutover replaced delays the next cutover, just before its end.
+                try await database.withClient(connections: 2) { client in
+                    try await client.withTransaction { connection in
+                        try await connection.query("SELECT 1::bigint FROM events_v2_previous.events LIMIT 1")
+                        let second = try HumonProcess(rebuild, in: directory, environment: environment)
+                        try await eventually("the second rebuild to be held up") {
+                            try await client.query(
+                                """
+                                SELECT count(*) FROM pg_locks AS l JOIN pg_database AS d ON d.oid = l.database
+                                WHERE NOT granted AND d.datname = current_database()
+                                """
+                            ).decode(Int64.self)[0] > Int64(0)
                         }
+                        let status = try await HumonProcess.run(
+                            rebuild + ["--status"], in: directory, environment: environment)
+                        #expect(status.status == 0)
+                        #expect(status.output.contains("under way"), "\(status.output)")
+                        second.send(SIGINT)
+                        #expect(await second.untilExit() == 130)
                     }
-                    let status = try await HumonProcess.run(
-                        rebuild + ["--status", "--json"], in: directory, environment: environment)
-                    let shadows = try Self.objects(status.output)
-                    #expect(shadows.map { $0["state"] } == Self.each("interrupted"))
-                    #expect(shadows.map { $0["position"] } == shadows.map { $0["tail"] })
-                    // The server has continued meanwhile.
-                    let url = "http://127.0.0.1:\(port)/v1/users"
-                    let signedUp = try await exchange("POST", url, headers: [("tb-app-secret", HumonProcess.secret)])
-                    #expect(signedUp.status == 200, "\(signedUp)")
-                    let third = try await HumonProcess.run(rebuild, in: directory, environment: environment)
-                    #expect(third.status == 0, "\(third.error)")
-                    let verified = try await HumonProcess.run(
-                        ["projections", "verify", "--all"], in: directory, environment: environment)
-                    #expect(verified.status == 0, "\(verified.output)")
                 }
+                let status = try await HumonProcess.run(
+                    rebuild + ["--status", "--json"], in: directory, environment: environment)
+                let shadows = try Self.objects(status.output)
+                #expect(shadows.map { $0["state"] } == Self.each("interrupted"))
+                #expect(shadows.map { $0["position"] } == shadows.map { $0["tail"] })
+                // The server has continued meanwhile.
+                let url = "http://127.0.0.1:\(port)/v1/users"
+                let signedUp = try await exchange("POST", url, headers: [("tb-app-secret", HumonProcess.secret)])
+                #expect(signedUp.status == 200, "\(signedUp)")
+                let third = try await HumonProcess.run(rebuild, in: directory, environment: environment)
+                #expect(third.status == 0, "\(third.error)")
+                let verified = try await HumonProcess.run(
+                    ["projections", "verify", "--all"], in: directory, environment: environment)
+                #expect(verified.status == 0, "\(verified.output)")
             }
         }
     }

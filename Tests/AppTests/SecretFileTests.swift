@@ -13,19 +13,17 @@ import Testing
     @Test func `secrets from files work like secrets from the environment, and the startup banner shows only their paths`()
         async throws
     {
-        try await TestDatabase.with(migrated: false) { database in
-            try await HumonProcess.withDirectory { directory in
-                let environment = [
-                    "DATABASE_URL_FILE": try Self.file(database.url + "\n", in: directory, "url"),
-                    "TB_APP_SECRET_FILE": try Self.file("hush-hush\n", in: directory, "secret"),
-                ]
-                try await HumonProcess.withServer(in: directory, environment: environment) { server, port in
-                    let answer = try await exchange(
-                        "POST", "http://127.0.0.1:\(port)/v1/users", headers: [("tb-app-secret", "hush-hush")])
-                    #expect(answer.status == 200)
-                    #expect(server.output.contains(#"-H "tb-app-secret: $(cat '\#(directory.path)/secret')""#))
-                    #expect(!server.output.contains("hush-hush"))
-                }
+        try await HumonProcess.withDatabase { database, directory in
+            let environment = [
+                "DATABASE_URL_FILE": try Self.file(database.url + "\n", in: directory, "url"),
+                "TB_APP_SECRET_FILE": try Self.file("hush-hush\n", in: directory, "secret"),
+            ]
+            try await HumonProcess.withServer(in: directory, environment: environment) { server, port in
+                let answer = try await exchange(
+                    "POST", "http://127.0.0.1:\(port)/v1/users", headers: [("tb-app-secret", "hush-hush")])
+                #expect(answer.status == 200)
+                #expect(server.output.contains(#"-H "tb-app-secret: $(cat '\#(directory.path)/secret')""#))
+                #expect(!server.output.contains("hush-hush"))
             }
         }
     }

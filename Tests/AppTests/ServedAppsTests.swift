@@ -16,14 +16,12 @@ import Testing
     private static func withBoth(
         _ body: (_ events: Int, _ tasks: Int, HumonProcess, URL, [String: String]) async throws -> Void
     ) async throws {
-        try await TestDatabase.with(migrated: false) { database in
-            try await HumonProcess.withDirectory { directory in
-                let events = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret, "HUMON_APPS": "events"]
-                let tasks = events.merging(["HUMON_APPS": "tasks"]) { $1 }
-                try await HumonProcess.withServer(in: directory, environment: events) { _, first in
-                    try await HumonProcess.withServer(in: directory, environment: tasks) { server, second in
-                        try await body(first, second, server, directory, tasks)
-                    }
+        try await HumonProcess.withDatabase { database, directory in
+            let events = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret, "HUMON_APPS": "events"]
+            let tasks = events.merging(["HUMON_APPS": "tasks"]) { $1 }
+            try await HumonProcess.withServer(in: directory, environment: events) { _, first in
+                try await HumonProcess.withServer(in: directory, environment: tasks) { server, second in
+                    try await body(first, second, server, directory, tasks)
                 }
             }
         }

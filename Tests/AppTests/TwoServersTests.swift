@@ -36,17 +36,15 @@ import Testing
     }
 
     private static func withFleet(_ body: (Fleet, TestDatabase) async throws -> Void) async throws {
-        try await TestDatabase.with(migrated: false) { database in
-            try await HumonProcess.withDirectory { directory in
-                // All requests come from one address.
-                let environment = [
-                    "DATABASE_URL": database.url, "TB_APP_SECRET": Fleet.secret, "HUMON_SIGN_INS_PER_MINUTE": "0",
-                ]
-                try await HumonProcess.withServer(in: directory, environment: environment) { _, first in
-                    try await HumonProcess.withServer(in: directory, environment: environment) { _, second in
-                        try await body(
-                            Fleet(ports: [first, second], directory: directory, environment: environment), database)
-                    }
+        try await HumonProcess.withDatabase { database, directory in
+            // All requests come from one address.
+            let environment = [
+                "DATABASE_URL": database.url, "TB_APP_SECRET": Fleet.secret, "HUMON_SIGN_INS_PER_MINUTE": "0",
+            ]
+            try await HumonProcess.withServer(in: directory, environment: environment) { _, first in
+                try await HumonProcess.withServer(in: directory, environment: environment) { _, second in
+                    try await body(
+                        Fleet(ports: [first, second], directory: directory, environment: environment), database)
                 }
             }
         }

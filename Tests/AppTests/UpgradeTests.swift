@@ -35,50 +35,47 @@ import Testing
     }
 
     @Test func `an old database is migrated, served and extended, and keeps all that it recorded`() async throws {
-        try await TestDatabase.with(migrated: false) { database in
-            try await HumonProcess.withDirectory { directory in
-                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret]
-                func humon(_ arguments: String...) async throws -> HumonProcess.Result {
-                    try await HumonProcess.run(arguments, in: directory, environment: environment)
-                }
-                let fixture = try Repository.text("Tests/Fixtures/0007-database.sql")
-                let (recorded, commands) = try await database.withClient(connections: 1) { client in
-                    try await client.withConnection { try await $0.execute(script: fixture) }
-                    // The session of the dump has no search path.
-                    let migrations = try await client.query("SELECT name::text FROM humon.migrations ORDER BY name")
-                        .decode(String.self)
-                    #expect(migrations.filter { $0 != "grants" }.count == 7 && migrations.first == "0001_log")
-                    return try await (
-                        client.query(Self.contents).decode(String.self), client.query(Self.commands).decode(String.self)
-                    )
-                }
-                #expect(recorded.count == 57)
-                #expect(commands.count == 6)
-
-                let migrated = try await humon("migrate")
-                #expect(migrated.status == 0, "\(migrated.error)")
-                #expect(try await humon("migrate", "--check").status == 0)
-                let together = try await database.withClient { try await $0.query(Self.together).decode(Int64.self) }
-                #expect(together == [])
-                let verified = try await humon("log", "verify")
-                #expect(verified.status == 0, "\(verified.output)\(verified.error)")
-
-                try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
-                    try await Self.use("http://127.0.0.1:\(port)/v1")
-                }
-
-                for arguments in [["log", "verify"], ["projections", "verify", "--all"]] {
-                    let result = try await HumonProcess.run(arguments, in: directory, environment: environment)
-                    #expect(result.status == 0, "\(arguments): \(result.output)\(result.error)")
-                }
-                let parked = try await humon("subscriptions", "parked", "newsletter")
-                #expect(parked.output.contains("no such address"), "\(parked.error)")
-                let (recordedAfter, commandsAfter) = try await database.withClient { client in
-                    try await (client.query(Self.contents).decode(String.self), client.query(Self.commands).decode(String.self))
-                }
-                #expect(recordedAfter == recorded)
-                #expect(commandsAfter == commands)
+        try await HumonProcess.withDatabase { database, directory, environment in
+            func humon(_ arguments: String...) async throws -> HumonProcess.Result {
+                try await HumonProcess.run(arguments, in: directory, environment: environment)
             }
+            let fixture = try Repository.text("Tests/Fixtures/0007-database.sql")
+            let (recorded, commands) = try await database.withClient(connections: 1) { client in
+                try await client.withConnection { try await $0.execute(script: fixture) }
+                // The session of the dump has no search path.
+                let migrations = try await client.query("SELECT name::text FROM humon.migrations ORDER BY name")
+                    .decode(String.self)
+                #expect(migrations.filter { $0 != "grants" }.count == 7 && migrations.first == "0001_log")
+                return try await (
+                    client.query(Self.contents).decode(String.self), client.query(Self.commands).decode(String.self)
+                )
+            }
+            #expect(recorded.count == 57)
+            #expect(commands.count == 6)
+
+            let migrated = try await humon("migrate")
+            #expect(migrated.status == 0, "\(migrated.error)")
+            #expect(try await humon("migrate", "--check").status == 0)
+            let together = try await database.withClient { try await $0.query(Self.together).decode(Int64.self) }
+            #expect(together == [])
+            let verified = try await humon("log", "verify")
+            #expect(verified.status == 0, "\(verified.output)\(verified.error)")
+
+            try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
+                try await Self.use("http://127.0.0.1:\(port)/v1")
+            }
+
+            for arguments in [["log", "verify"], ["projections", "verify", "--all"]] {
+                let result = try await HumonProcess.run(arguments, in: directory, environment: environment)
+                #expect(result.status == 0, "\(arguments): \(result.output)\(result.error)")
+            }
+            let parked = try await humon("subscriptions", "parked", "newsletter")
+            #expect(parked.output.contains("no such address"), "\(parked.error)")
+            let (recordedAfter, commandsAfter) = try await database.withClient { client in
+                try await (client.query(Self.contents).decode(String.self), client.query(Self.commands).decode(String.self))
+            }
+            #expect(recordedAfter == recorded)
+            #expect(commandsAfter == commands)
         }
     }
 

@@ -146,9 +146,6 @@ struct FaultInjectionSchedule: Sendable, Hashable {
         self.commandsPerFault = commandsPerFault
     }
 
-    /// The number of commands that each client sends in all.
-    var commandsPerClient: Int { commandsPerFault * faults.count }
-
     var kills: Int { faults.reduce(0) { $0 + $1.kills.servers + $1.kills.postgres } }
 
     /// Every kind of fault at least once, shuffled: 17 faults with 11 kills.

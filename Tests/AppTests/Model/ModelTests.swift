@@ -9,15 +9,12 @@ import Testing
     /// Another seed finds other things: each is a test of its own.
     @Test(arguments: [1, 2, 3])
     func `600 random commands with keys, repetitions and changed tokens get the answers of the model`(seed: UInt64) async throws {
-        try await TestDatabase.with(migrated: false) { database in
-            try await HumonProcess.withDirectory { directory in
-                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret]
-                try await HumonProcess.withServer(in: directory, environment: environment) { _, first in
-                    try await HumonProcess.withServer(in: directory, environment: environment) { _, second in
-                        var comparison = Comparison(seed: seed, ports: [first, second])
-                        for step in 0..<600 { try await comparison.carryOut(step) }
-                        #expect(comparison.statuses.isSuperset(of: [200, 401, 403, 404, 410, 422]))
-                    }
+        try await HumonProcess.withDatabase { _, directory, environment in
+            try await HumonProcess.withServer(in: directory, environment: environment) { _, first in
+                try await HumonProcess.withServer(in: directory, environment: environment) { _, second in
+                    var comparison = Comparison(seed: seed, ports: [first, second])
+                    for step in 0..<600 { try await comparison.carryOut(step) }
+                    #expect(comparison.statuses.isSuperset(of: [200, 401, 403, 404, 410, 422]))
                 }
             }
         }

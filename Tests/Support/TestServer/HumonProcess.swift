@@ -37,6 +37,24 @@ public final class HumonProcess: Sendable {
         }
     }
 
+    /// An empty database, and a directory as of ``withDirectory(_:)``.
+    public static func withDatabase<Value: Sendable>(
+        _ body: (TestDatabase, URL) async throws -> Value
+    ) async throws -> Value {
+        try await TestDatabase.with(migrated: false) { database in
+            try await withDirectory { directory in try await body(database, directory) }
+        }
+    }
+
+    /// The same, with the settings that name the database and the secret.
+    public static func withDatabase<Value: Sendable>(
+        _ body: (TestDatabase, URL, _ environment: [String: String]) async throws -> Value
+    ) async throws -> Value {
+        try await withDatabase { database, directory in
+            try await body(database, directory, ["DATABASE_URL": database.url, "TB_APP_SECRET": secret])
+        }
+    }
+
     /// Runs a command to its end.
     public static func run(
         _ arguments: [String], in directory: URL, environment: [String: String] = [:], executable: URL = executable
