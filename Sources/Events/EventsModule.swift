@@ -91,7 +91,6 @@ public final class EventsModule: Sendable {
 
     /// What a change of an event led to.
     public struct Updated: Sendable, Hashable {
-        public var id: EventID
         /// The position at which the change is recorded.
         public var position: Int64
         /// `nil` for a repetition after which the event changed again.
@@ -107,10 +106,10 @@ public final class EventsModule: Sendable {
             changed = update.map { event?.applying($0) } ?? event
             return update.map { .updated($0) }
         }.place
-        let (id, position) = try await waitUntilVisible(place)
+        let position = try await waitUntilVisible(place).position
         // A repetition was decided on a later version.
         let event = changed.flatMap { $0.version == place.version ? $0 : nil }
-        return Updated(id: id, position: position, version: event?.version(mark(of:)))
+        return Updated(position: position, version: event?.version(mark(of:)))
     }
 
     /// Cancels an event for ever. A repetition changes nothing.

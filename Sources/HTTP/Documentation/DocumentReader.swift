@@ -102,7 +102,9 @@ struct DocumentReader {
         case (nil, nil): break
         }
         if let length = schema["maxLength"]?.shown { words += " of at most \(length) characters" }
-        if let value = schema["default"]?.shown { words += ", \(value) if left out" }
+        if let value = schema["default"]?.shown {
+            words += ", \(value) " + (schema["x-generated"] == .bool(true) ? "from generated clients" : "if left out")
+        }
         return words
     }
 
