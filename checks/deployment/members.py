@@ -54,16 +54,20 @@ def served(database):
 
 
 def left(sandbox, address):
-    """The seconds until the certificate ends that a server shows."""
+    """The seconds until the certificate ends that a server shows; not a number without an answer."""
     port, is_postgres = address
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    with socket.create_connection(("127.0.0.1", port), timeout=5) as plain:
-        if is_postgres:
-            plain.sendall(struct.pack("!ii", 8, 80877103))  # SSLRequest
-            plain.recv(1)
-        with context.wrap_socket(plain) as secure:
-            path = sandbox.write("shown.crt", ssl.DER_cert_to_PEM_cert(secure.getpeercert(binary_form=True)))
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=5) as plain:
+            if is_postgres:
+                plain.sendall(struct.pack("!ii", 8, 80877103))  # SSLRequest
+                plain.recv(1)
+            with context.wrap_socket(plain) as secure:
+                path = sandbox.write("shown.crt", ssl.DER_cert_to_PEM_cert(secure.getpeercert(binary_form=True)))
+    except OSError:
+        # Patroni opens its REST address anew for another certificate.
+        return float("nan")
     end = sandbox.run([program("openssl"), "x509", "-in", path, "-noout", "-enddate"])
     return ssl.cert_time_to_seconds(end.strip().removeprefix("notAfter=")) - time.time()
 
