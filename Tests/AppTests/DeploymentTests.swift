@@ -71,7 +71,7 @@ import Yams
             for network in joined { #expect(networks[network] != nil, "\(name) joins \(network)") }
         }
         let makes = try Self.text("deploy/make-secrets").matches(of: /(?m)^keep (\w+)/).map { String($0.1) }
-        // Nobody can make the addresses of receivers: the guide asks for them, and Compose refuses to start Alertmanager without.
+        // No script can make the addresses of receivers: the guide asks for them, and Compose starts no Alertmanager without.
         let receivers = try Self.text("deploy/prometheus/alertmanager.yml").matches(of: /url_file: \/run\/secrets\/(\w+)/)
             .map { String($0.1) }
         #expect(Set((services["alertmanager"] as? [String: Any])?["secrets"] as? [String] ?? []) == Set(receivers))
