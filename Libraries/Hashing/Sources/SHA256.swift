@@ -39,6 +39,21 @@ public struct SHA256: Sendable {
     }
 }
 
+extension SHA256.Digest {
+    /// The digest that these bytes are; `nil` unless they are 32.
+    public init?(_ bytes: some Collection<UInt8>) {
+        guard bytes.count == Self.byteCount else { return nil }
+        unsafe withUnsafeMutableBytes(of: &self.bytes) { unsafe $0.copyBytes(from: bytes) }
+    }
+}
+
+extension [UInt8] {
+    /// Appends the 32 bytes of a digest, without a call for each byte.
+    public mutating func append(_ digest: SHA256.Digest) {
+        unsafe Swift.withUnsafeBytes(of: digest.bytes) { unsafe append(contentsOf: $0) }
+    }
+}
+
 extension SHA256.Digest: RandomAccessCollection {
     public var startIndex: Int { 0 }
     public var endIndex: Int { Self.byteCount }
