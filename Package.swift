@@ -58,6 +58,7 @@ let package = Package(
         .systemLibrary(name: "CZstd", path: "Libraries/C/CZstd", providers: [.apt(["libzstd-dev"])]),
         .target(name: "Encoding"),
         .target(name: "Hashing", dependencies: ["COpenSSL"]),
+        .target(name: "Transparency", dependencies: ["Encoding", "Hashing"]),
         .target(
             name: "Telemetry",
             dependencies: [
@@ -182,6 +183,8 @@ let package = Package(
         .testTarget(
             name: "TelemetryTests", dependencies: ["Telemetry", "Encoding", "TestChance", "TestExposition", .logging, .tracing]),
         .testTarget(
+            name: "TransparencyTests", dependencies: ["Transparency", "Hashing", "Encoding", "TestChance"]),
+        .testTarget(
             name: "PostgresTests", dependencies: ["Postgres", "EmbeddedPostgres", "Telemetry", "TestChance", "TestDatabase"]),
         .testTarget(name: "EmbeddedPostgresTests", dependencies: ["EmbeddedPostgres", "Postgres", "TestDatabase", .logging]),
         .testTarget(
@@ -244,7 +247,7 @@ let package = Package(
 )
 
 // A target without a path: Sources/NAME or Tests/NAME, and one folder for the sources and the tests of a library.
-let libraries = ["Encoding", "Hashing", "Telemetry", "Postgres", "EmbeddedPostgres", "EventStore", "SpatialIndex", "HTTPServer"]
+let libraries = ["Encoding", "Hashing", "Transparency", "Telemetry", "Postgres", "EmbeddedPostgres", "EventStore", "SpatialIndex", "HTTPServer"]
 for target in package.targets where target.path == nil {
     if libraries.contains(target.name) {
         target.path = "Libraries/\(target.name)/Sources"
