@@ -30,6 +30,7 @@ import Testing
         var writer = try TreeWriter(start.open(), key: key)
         try writer.append(entries(0..<before), at: 0)
         _ = consume writer
+        let root = NaiveTree.root(leaves(after + 1)[...])
         var (allowed, isComplete) = (0, false)
         while !isComplete {
             let scratch = try ScratchDirectory()
@@ -45,7 +46,7 @@ import Testing
             #expect(try tree.firstDifference() == nil, "after \(allowed) changes")
             var next = try TreeWriter(scratch.open(), key: key)
             let size = Int(next.checkpoint.size)
-            #expect(try next.append(entries(size..<after + 1), at: Int64(size)).root == NaiveTree.root(leaves(after + 1)[...]))
+            #expect(try next.append(entries(size..<after + 1), at: Int64(size)).root == root)
             #expect(try PublishedTree(scratch.open(), signedBy: key.verifierKey)?.firstDifference() == nil)
             // Nothing stays but what the next batch writes over.
             #expect(try scratch.files().filter { $0.hasPrefix("unfinished/") }.count <= 64)
