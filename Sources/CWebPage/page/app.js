@@ -42,22 +42,48 @@ function showPanel(name) {
 async function leavesForm() {
   const text = "Leave the form? What you wrote is lost.";
   if (form?.hasInput && !(await confirmed(text, { yes: "Leave it", no: "Go on writing" }))) return false;
+  if (form !== null) EventForm.forget();
   form = null;
+  state.form = false;
   return true;
 }
 
 async function closeForm() {
   if (!(await leavesForm())) return;
-  if (state.event === null) backToList();
+  await leaveEntry({ returns: true });
+  if (state.event === null) showEvents();
   else open(state.event);
 }
 
-function backToList(id = state.event) {
+/** Ends when the browser has left the entry of what was closed. */
+let leaving = null;
+const longestLeavingMilliseconds = 500;
+
+/**
+ * Details and forms that are closed leave no entry in the history that does nothing. The map stays where it is.
+ * @param returns whether the event of the entry before is shown again
+ */
+async function leaveEntry({ returns = false } = {}) {
+  if (!history.state?.opened) return save();
+  leaving = Promise.withResolvers();
+  history.back();
+  await Promise.race([leaving.promise, new Promise((resolve) => setTimeout(resolve, longestLeavingMilliseconds))]);
+  leaving = null;
+  if (returns) state.event = place.read().event;
+  save();
+}
+
+function backToList() {
+  const id = state.event;
   state.event = null;
+  showEvents(id);
+  leaveEntry();
+}
+
+function showEvents(id = null) {
   openings += 1;
   map.select(null);
   showPanel("list");
-  save();
   (document.querySelector(id === null ? opener : `[data-key="event-${id}"] button`) ?? byID("list-title")).focus?.();
 }
 
@@ -72,6 +98,7 @@ async function open(id, { focuses = true } = {}) {
       if (!error.isTemporary || known === null) throw error;
       return { data: known, tag: null };
     });
+    await leaving?.promise;
     if (turn !== openings) return;
     const hadFocus = byID("details-view").contains(document.activeElement);
     state.event = id;
@@ -95,9 +122,14 @@ async function open(id, { focuses = true } = {}) {
 }
 
 /** Opens the form for an event that has no id yet, or for one to change. */
-async function write(event, tag = null) {
+async function write(event, tag = null, draft = null) {
   if (!(await leavesForm())) return;
+  await leaving?.promise;
+  openings += 1;
   opener = "#add";
+  state.form = true;
+  state.event = event.id ?? null;
+  save();
   showPanel("form");
   form = new EventForm(event, tag, {
     close: closeForm,
@@ -108,10 +140,13 @@ async function write(event, tag = null) {
       announce(`The event is ${place}.`);
       map.show(event.lat, event.lon);
       await view.reload();
+      form = null;
+      state.form = false;
+      if (!isNew) await leaveEntry({ returns: true });
       open(id);
     },
-  });
-  map.draft(event);
+  }, draft);
+  map.draft(draft ? { lat: Number(draft.lat), lon: Number(draft.lon) } : event);
   form.focus();
 }
 
@@ -240,10 +275,21 @@ byID("filters").addEventListener("change", () => {
   load();
 });
 byID("filters").addEventListener("submit", (submission) => submission.preventDefault());
-byID("add").addEventListener("click", () => {
+function addEvent() {
   const { lat, lon } = map.view;
-  write({ lat: Number(lat.toFixed(6)), lon: Number(lon.toFixed(6)) });
-});
+  return write({ lat: Number(lat.toFixed(6)), lon: Number(lon.toFixed(6)) });
+}
+
+/** Opens the form that the address names, with what was typed before a reload. */
+async function openForm() {
+  const kept = EventForm.kept(state.event);
+  if (kept !== null) return write(kept.event, kept.tag, kept.values);
+  if (state.event === null) return addEvent();
+  state.form = false;
+  open(state.event);
+}
+
+byID("add").addEventListener("click", addEvent);
 byID("near").addEventListener("click", () => {
   const failed = () => announce("Your browser does not tell where you are.");
   if (!navigator.geolocation) return failed();
@@ -257,13 +303,19 @@ document.addEventListener("keydown", (press) => {
   else if (!byID("details-view").hidden) backToList();
 });
 // The visitor went back, or changed the address.
-window.addEventListener("hashchange", () => {
-  const event = state.event;
-  Object.assign(state, place.read());
+window.addEventListener("popstate", async () => {
+  if (leaving !== null) return leaving.resolve();
+  const { event } = state;
+  const next = place.read();
+  if (form !== null && next.form) return;
+  // The form keeps its entry.
+  if (form !== null && !(await leavesForm())) return save();
+  Object.assign(state, next);
   showFilters();
   if (state.view) map.setView(state.view);
-  if (state.event !== null && state.event !== event) open(state.event);
-  else if (state.event === null && form === null) backToList(event);
+  if (state.form) openForm();
+  else if (state.event !== null) open(state.event);
+  else showEvents(event);
   load();
 });
 session.onUserChange((id) => {
@@ -286,7 +338,8 @@ const loadingCities = loadCities(assets);
 map.addGround(assets, { template: tiles, attribution }, loadingCities);
 if (state.view === null) map.setView(await firstView());
 load();
-if (state.event !== null) open(state.event, { focuses: false });
+if (state.form) openForm();
+else if (state.event !== null) open(state.event, { focuses: false });
 loadingCities.then((list) => { cities = list; });
 
 // The clock and the guests: the stream of changes tells of neither.

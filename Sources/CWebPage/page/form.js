@@ -14,10 +14,14 @@ const fields = [
   { name: "lon", label: "Longitude", type: "number", step: "any", required: true, isPlace: true },
 ];
 
+/** Under this name the browser's tab keeps what is typed. */
+const keptName = "form";
+
 /**
  * @param event the event to change; { lat, lon } of a new one
  * @param tag the version that the visitor saw; null for a new event
- * @param handlers { saved(id), close(), moved(lat, lon) }
+ * @param handlers { saved(id, event, isNew), close(), moved(lat, lon) }
+ * @param draft the texts of the fields, from before a reload
  */
 export class EventForm {
   #form;
@@ -30,7 +34,7 @@ export class EventForm {
   #key = api.newKey();
   #handlers;
 
-  constructor(event, tag, handlers) {
+  constructor(event, tag, handlers, draft = null) {
     this.#event = event;
     this.#tag = tag;
     this.#handlers = handlers;
@@ -49,15 +53,31 @@ export class EventForm {
         ...fields.filter(({ isPlace }) => isPlace).map((field) => this.#row(field)),
         navigator.geolocation && element("button", { type: "button", onclick: () => this.#here() }, "Here, where I am")),
       element("div", { class: "buttons" }, element("button", { type: "submit", class: "primary" }, isNew ? "Add the event" : "Save")));
-    this.#form.addEventListener("input", () => { this.#hasInput = true; });
+    this.#form.addEventListener("input", () => this.#keep());
     this.#form.addEventListener("change", ({ target }) => {
       if (target.name === "lat" || target.name === "lon") this.#tellPlace();
     });
     byID("form-view").replaceChildren(this.#form);
     const shown = { ...event, started_at: event.started_at ?? nextHour() };
     for (const { name, type } of fields) {
-      this.#form.elements[name].value = type === "datetime-local" ? inputValue(shown[name]) : shown[name] ?? "";
+      this.#form.elements[name].value = draft?.[name] ?? (type === "datetime-local" ? inputValue(shown[name]) : shown[name] ?? "");
     }
+    if (draft !== null) this.#keep();
+  }
+
+  /** What the form of this event had before the page was loaded again: { event, tag, values }; null without a text. */
+  static kept(id) {
+    const kept = JSON.parse(sessionStorage.getItem(keptName) ?? "null");
+    return kept !== null && (kept.event.id ?? null) === id ? kept : null;
+  }
+
+  /** The text is saved or given up. */
+  static forget() { sessionStorage.removeItem(keptName); }
+
+  #keep() {
+    this.#hasInput = true;
+    const values = Object.fromEntries(fields.map(({ name }) => [name, this.#form.elements[name].value]));
+    sessionStorage.setItem(keptName, JSON.stringify({ event: this.#event, tag: this.#tag, values }));
   }
 
   /** The connection is back. */
@@ -65,13 +85,14 @@ export class EventForm {
 
   focus() { byID("form-title").focus(); }
 
-  /** Whether the visitor typed what would be lost. */
+  /** Whether the visitor typed or chose what would be lost. */
   get hasInput() { return this.#hasInput; }
 
   /** The map chose a place. */
   place(lat, lon) {
     this.#form.elements.lat.value = lat;
     this.#form.elements.lon.value = lon;
+    this.#keep();
     announce(`The place is ${lat}, ${lon}.`);
   }
 
@@ -126,6 +147,7 @@ export class EventForm {
         return this.#event.id;
       });
       this.#hasInput = false;
+      EventForm.forget();
       this.#handlers.saved(id, event, isNew);
     } catch (error) {
       if (!(error instanceof api.APIError)) throw error;

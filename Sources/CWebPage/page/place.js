@@ -13,17 +13,20 @@ export function read(hash = location.hash) {
     when: choices.includes(fields.get("when")) ? fields.get("when") : "any",
     mine: fields.get("mine") === "1",
     event: /^\d{1,18}$/.test(event ?? "") ? Number(event) : null,
+    form: fields.get("form") === "1",
   };
 }
 
-/** Puts the state into the URL. An event that opens makes an entry in the history, so that "back" leads to the list. */
-export function write({ view, when, mine, event }) {
+/** Puts the state into the URL. An event or a form that opens makes an entry in the history, so that "back" closes it. */
+export function write({ view, when, mine, event, form }) {
   const digits = Math.max(0, Math.ceil(view.zoom / 3));
   const parts = [`map=${view.zoom}/${view.lat.toFixed(digits)}/${view.lon.toFixed(digits)}`, `when=${when}`];
   if (mine) parts.push("mine=1");
   if (event !== null) parts.push(`event=${event}`);
-  const opens = event !== null && read().event === null;
-  history[opens ? "pushState" : "replaceState"](null, "", `#${parts.join("&")}`);
+  if (form) parts.push("form=1");
+  const before = read();
+  const opens = !before.form && (form || (event !== null && before.event === null));
+  history[opens ? "pushState" : "replaceState"](opens ? { opened: true } : history.state, "", `#${parts.join("&")}`);
 }
 
 /** Web Mercator ends here. The map shows what is nearer to a pole at its edge. */
