@@ -14,6 +14,10 @@ const fields = [
   { name: "lon", label: "Longitude", type: "number", step: "any", required: true, isPlace: true },
 ];
 
+/** How the API's sentences begin, and how the page's do. */
+const apiNames = { lat: /^Lat\b/, lon: /^Lon\b/, started_at: /^Started at\b/, ended_at: /^Ended at\b/ };
+const subjects = { lat: "Latitude", lon: "Longitude", started_at: "Start", ended_at: "End" };
+
 /** Under this name the browser's tab keeps what is typed. */
 const keptName = "form";
 
@@ -173,7 +177,7 @@ export class EventForm {
 
   #showErrors(errors) {
     for (const { name } of fields) {
-      byID(`error-${name}`).textContent = errors[name] ?? "";
+      byID(`error-${name}`).textContent = errors[name]?.replace(apiNames[name] ?? name, subjects[name] ?? "$&") ?? "";
       if (errors[name]) this.#form.elements[name].setAttribute("aria-invalid", "true");
       else this.#form.elements[name].removeAttribute("aria-invalid");
     }

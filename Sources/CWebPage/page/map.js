@@ -170,7 +170,7 @@ export class EventMap {
     const tooltip = L.tooltip({ direction: "top", offset: [0, -10], opacity: 1 });
     this.#markers.on("mouseover", ({ propagatedFrom: marker }) => {
       const [name, detail] = marker.options.text;
-      tooltip.setLatLng(marker.getLatLng()).setContent(element("span", {}, element("strong", {}, name), element("span", {}, detail)));
+      tooltip.setLatLng(marker.getLatLng()).setContent(element("span", {}, element("strong", { dir: "auto" }, name), element("span", {}, detail)));
       this.#map.openTooltip(tooltip);
     });
     this.#markers.on("mouseout click remove", () => this.#map.closeTooltip(tooltip));

@@ -1,0 +1,87 @@
+import Encoding
+import Testing
+
+@Suite(.serialized) struct `The history and the sizes of the map page` {
+    private static let isList = "!document.getElementById('list-view').hidden"
+
+    @Test func `events that were opened and closed leave no entry in the history`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            try await live.createEvent("Jazz night")
+            try await live.open()
+            try await live.untilListed(["Jazz night"])
+            for _ in 0..<3 {
+                try await live.openEvent("Jazz night")
+                try await page.until("location.hash.includes('event=')")
+                try await page.evaluate("document.querySelector('.back').click()")
+                try await page.until("\(Self.isList) && !location.hash.includes('event=')")
+            }
+            try await page.evaluate("void setTimeout(() => history.back(), 50)")
+            try await page.until("location.href === 'about:blank'")
+        }
+    }
+
+    @Test func `the way back closes the form, and asks if only the place was chosen`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            try await live.open()
+            try await page.click("#add")
+            try await page.until("location.hash.includes('form=1')")
+            try await page.evaluate("history.back()")
+            try await page.until("\(Self.isList) && !location.hash.includes('form=1')")
+            try await page.click("#add")
+            try await page.until("document.querySelector('.pin.draft')")
+            try await page.click(x: 300, y: 300)
+            try await page.until("sessionStorage.length === 1")
+            try await page.evaluate("history.back()")
+            try await page.press(button: "Go on writing")
+            try await page.until("location.hash.includes('form=1')")
+            try await page.evaluate("history.back()")
+            try await page.press(button: "Leave it")
+            try await page.until("\(Self.isList) && sessionStorage.length === 0")
+        }
+    }
+
+    @Test func `the form keeps its text when the page is loaded again`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            try await live.open()
+            try await page.click("#add")
+            try await page.fill("#field-name", "Jazz night")
+            try await page.evaluate("window.isOld = true; location.reload()")
+            try await page.until("!window.isOld && document.getElementById('field-name')?.value === 'Jazz night'")
+            try await page.press(button: "Add the event")
+            try await live.untilDetails("Jazz night")
+            #expect(try await page.evaluate("sessionStorage.length") == JSON(0))
+        }
+    }
+
+    /// Whether each field and the button come to the screen when the page scrolls to it, and nothing is wider than the screen.
+    private static let isUsable = """
+        [...document.querySelectorAll("#form-view input, #form-view [type=submit]")].every((field) => {
+            field.scrollIntoView({ block: "center" });
+            const { x, y, width, height } = field.getBoundingClientRect();
+            return document.elementFromPoint(x + width / 2, y + height / 2) === field;
+        }) && document.documentElement.scrollWidth <= innerWidth
+        """
+
+    @Test(arguments: [(640, 400), (320, 200)])
+    func `the form can be used at 200 and at 400 percent`(width: Int, height: Int) async throws {
+        try await LivePage.with { live, _ in
+            try await live.page.resize(width, height)
+            try await live.open()
+            try await live.page.click("#add")
+            try await live.page.until(Self.isUsable)
+        }
+    }
+
+    @Test func `large system text fits a phone`() async throws {
+        try await LivePage.with(["--blink-settings=defaultFontSize=32"]) { live, _ in
+            try await live.page.resize(BrowserPage.phone.width, BrowserPage.phone.height)
+            try await live.open()
+            #expect(try await live.page.evaluate("document.documentElement.scrollWidth <= innerWidth") == .bool(true))
+            try await live.page.click("#add")
+            try await live.page.until(Self.isUsable)
+        }
+    }
+}
