@@ -38,7 +38,8 @@ import Testing
                 #expect(refused.status == 422)
                 #expect(
                     refused.body.contains(
-                        #""errors":[{"pointer":"/ended_at","code":"out_of_range","detail":"Ended at must not be before started at"}]"#))
+                        #""errors":[{"pointer":"/ended_at","code":"out_of_range","detail":"Ended at must not be before started at"}]"#
+                    ))
                 #expect(try await api.send(method, path, token: "owner", body).body == #"{"id":1}"#)
             }
         }

@@ -1,14 +1,14 @@
 // The map page: map, list, details and form, and what each does to the others.
 import * as api from "./api.js";
 import { showDetails, updateClock, updateGuests } from "./details.js";
-import { announce, byID, confirmed, element } from "./dom.js";
+import { announce, byID, confirmed, showStatus } from "./dom.js";
 import { EventForm } from "./form.js";
-import { loadCities, placeOf } from "./ground.js";
-import { highlight, showEmptyServer, showList, showSignUp } from "./list.js";
+import { cityOf, loadCities, placeOf } from "./ground.js";
+import { highlight, showEmptyServer, showList, showSignUp, showWho } from "./list.js";
 import { EventMap } from "./map.js";
 import * as place from "./place.js";
 import * as session from "./session.js";
-import { groupOf, overlaps, shortSpan, windowOf, zone } from "./time.js";
+import { followClock, groupOf, overlaps, shortSpan, windowOf, zone } from "./time.js";
 import { View } from "./view.js";
 
 const world = { lat: 25, lon: 10, zoom: 2 };
@@ -23,7 +23,7 @@ let opener = null;
 let openings = 0;
 
 const isMine = (event) => session.currentUser() !== null && event.owner.id === session.currentUser();
-const rows = { open, isMine, hint: (id) => map.hint(id), zoom: (cluster) => map.showBox(cluster.bbox), cityOf };
+const rows = { open, isMine, hint: (id) => map.hint(id), zoom: (cluster) => map.showBox(cluster.bbox), cityOf: (cluster) => cityOf(cluster, cities) };
 const kindOf = (event) => (isMine(event) ? "mine" : groupOf(event) === "Earlier" ? "past" : "");
 const textOf = (event) => [event.name, shortSpan(event)];
 
@@ -32,10 +32,9 @@ const textOf = (event) => [event.name, shortSpan(event)];
 function showPanel(name) {
   for (const view of ["list", "details", "form"]) byID(`${view}-view`).hidden = view !== name;
   byID("panel").scrollTop = 0;
-  if (name !== "form") {
-    form = null;
-    map.draft(null);
-  }
+  if (name === "form") return;
+  form = null;
+  map.draft(null);
 }
 
 /** Resolves to false if the visitor would rather go on writing. */
@@ -55,21 +54,9 @@ async function closeForm() {
   else open(state.event);
 }
 
-/** Ends when the browser has left the entry of what was closed. */
-let leaving = null;
-const longestLeavingMilliseconds = 500;
-
-/**
- * Details and forms that are closed leave no entry in the history that does nothing. The map stays where it is.
- * @param returns whether the event of the entry before is shown again
- */
+/** @param returns whether the event of the entry before is shown again */
 async function leaveEntry({ returns = false } = {}) {
-  if (!history.state?.opened) return save();
-  leaving = Promise.withResolvers();
-  history.back();
-  await Promise.race([leaving.promise, new Promise((resolve) => setTimeout(resolve, longestLeavingMilliseconds))]);
-  leaving = null;
-  if (returns) state.event = place.read().event;
+  if (await place.leave() && returns) state.event = place.read().event;
   save();
 }
 
@@ -98,7 +85,7 @@ async function open(id, { focuses = true } = {}) {
       if (!error.isTemporary || known === null) throw error;
       return { data: known, tag: null };
     });
-    await leaving?.promise;
+    await place.left();
     if (turn !== openings) return;
     const hadFocus = byID("details-view").contains(document.activeElement);
     state.event = id;
@@ -124,7 +111,7 @@ async function open(id, { focuses = true } = {}) {
 /** Opens the form for an event that has no id yet, or for one to change. */
 async function write(event, tag = null, draft = null) {
   if (!(await leavesForm())) return;
-  await leaving?.promise;
+  await place.left();
   openings += 1;
   opener = "#add";
   state.form = true;
@@ -216,15 +203,8 @@ const view = new View({
     showSignUp(() => session.signedIn(() => view.reload()).catch(({ message }) => announce(message)));
   },
   state(name, text) {
-    const texts = {
-      live: "Live", reconnecting: "Reconnecting…", offline: "Offline", delayed: "Updated every 30 s", failed: text,
-    };
-    const status = byID("status");
-    const before = status.dataset.state;
-    if (before === name && name !== "failed") return;
-    status.dataset.state = name;
-    status.textContent = texts[name];
-    if (name === "live" && before !== "starting") returned();
+    const before = showStatus(name, text);
+    if (name === "live" && before !== "live" && before !== "starting") returned();
   },
 });
 
@@ -233,44 +213,28 @@ const save = () => place.write({ ...state, view: map.view });
 
 /** The connection is back: what was said about it ends, and an open event is read again. */
 function returned() {
-  form?.connected();
-  if (form === null && state.event !== null) open(state.event, { focuses: false });
+  if (form !== null) form.connected();
+  else if (state.event !== null) open(state.event, { focuses: false });
 }
 
 /** An empty server says how to fill it; an empty place on a full map does not. */
 async function lookForEvents() {
   const { clusters } = await api.clusters(api.world, {}, 0).catch(() => ({ clusters: [{}] }));
-  hasEvents ||= clusters.length > 0;
-  if (!hasEvents) showEmptyServer();
-}
-
-/** The largest city of a cluster's box, or a near one. Null far from all cities. */
-function cityOf({ lat, lon, bbox: [west, south, east, north] }) {
-  const isInside = (city) => city.lat >= south && city.lat <= north && city.lon >= west && city.lon <= east;
-  const distance = (city) => (city.lat - lat) ** 2 + ((city.lon - lon) * Math.cos((lat * Math.PI) / 180)) ** 2;
-  const near = () => cities.filter((city) => distance(city) < 9).sort((one, other) => distance(one) - distance(other))[0];
-  // The largest is the first.
-  return (cities.find(isInside) ?? near())?.name ?? null;
-}
-
-/** The place of the viewer's time zone: near enough for a first view, and no question is needed. */
-async function firstView() {
-  const place = await placeOf(zone, assets);
-  return place ? { ...place, zoom: 6 } : world;
+  if (!(hasEvents ||= clusters.length > 0)) showEmptyServer();
 }
 
 // Controls.
 
+const filters = byID("filters").elements;
+
 function showFilters() {
-  const { elements } = byID("filters");
-  elements.when.value = state.when;
-  elements.mine.checked = state.mine;
+  filters.when.value = state.when;
+  filters.mine.checked = state.mine;
 }
 
 byID("filters").addEventListener("change", () => {
-  const { elements } = byID("filters");
-  state.when = elements.when.value;
-  state.mine = elements.mine.checked;
+  state.when = filters.when.value;
+  state.mine = filters.mine.checked;
   save();
   load();
 });
@@ -304,7 +268,6 @@ document.addEventListener("keydown", (press) => {
 });
 // The visitor went back, or changed the address.
 window.addEventListener("popstate", async () => {
-  if (leaving !== null) return leaving.resolve();
   const { event } = state;
   const next = place.read();
   if (form !== null && next.form) return;
@@ -319,40 +282,19 @@ window.addEventListener("popstate", async () => {
   load();
 });
 session.onUserChange((id) => {
-  const forget = element("button", {
-    type: "button", class: "link",
-    onclick: async () => {
-      const text = "Forget this browser? Your events stay, and nobody can change them any more.";
-      if (await confirmed(text, { yes: "Forget it" })) await session.forget();
-    },
-  }, "Forget this browser");
-  byID("who").replaceChildren(...(id === null ? [] : [`You are user ${id}. `, forget]));
+  showWho(id, session.forget);
   view.reload();
 });
 
 // Start.
-
 showFilters();
 session.restore();
 const loadingCities = loadCities(assets);
 map.addGround(assets, { template: tiles, attribution }, loadingCities);
-if (state.view === null) map.setView(await firstView());
+if (state.view === null) map.setView((await placeOf(zone, assets)) ?? world);
 load();
 if (state.form) openForm();
 else if (state.event !== null) open(state.event, { focuses: false });
 loadingCities.then((list) => { cities = list; });
 
-// The clock and the guests: the stream of changes tells of neither.
-const lookSeconds = 10;
-let minute = new Date().getMinutes();
-function look() {
-  if (document.hidden) return;
-  if (!byID("details-view").hidden) updateGuests();
-  const now = new Date().getMinutes();
-  if (now === minute) return;
-  minute = now;
-  updateClock();
-  view.tick();
-}
-setInterval(look, lookSeconds * 1000);
-document.addEventListener("visibilitychange", look);
+followClock({ look: () => !byID("details-view").hidden && updateGuests(), minute: () => { updateClock(); view.tick(); } });

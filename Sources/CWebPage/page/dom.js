@@ -43,3 +43,16 @@ export function confirmed(text, { yes, no = "Keep it" }) {
     dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true });
   });
 }
+
+/** Says what the connection is. Returns what it was before. */
+export function showStatus(name, text) {
+  const texts = {
+    live: "Live", reconnecting: "Reconnecting…", offline: "Offline", delayed: "Updated every 30 s", failed: text,
+  };
+  const status = byID("status");
+  const before = status.dataset.state;
+  if (before === name && name !== "failed") return before;
+  status.dataset.state = name;
+  status.textContent = texts[name];
+  return before;
+}

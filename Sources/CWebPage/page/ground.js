@@ -16,6 +16,7 @@ const labelLimit = 40;
 const labelRoom = { x: 90, y: 20 };
 /** From the place of a label to its middle, in pixels. */
 const labelDepth = 22;
+const zoneZoom = 6;
 const citySources = "© GeoNames, Natural Earth";
 
 const color = (name) => getComputedStyle(document.body).getPropertyValue(name).trim();
@@ -46,11 +47,11 @@ async function loadRows(path) {
   return (await response.text()).split("\n").filter((line) => line && !line.startsWith("#")).map((line) => line.split("\t"));
 }
 
-/** The place of a time zone, under each of its names: { lat, lon }; null for one without a place, or without a network. */
+/** A view of the place of a time zone, for a first view without a question. Null for a zone without a place, and without a network. */
 export async function placeOf(zone, assets) {
   const rows = await loadRows(`${assets}/zones.tsv`).catch(() => []);
   const row = rows.find(([, , names]) => names.split(" ").includes(zone));
-  return row ? { lat: Number(row[0]), lon: Number(row[1]) } : null;
+  return row ? { lat: Number(row[0]), lon: Number(row[1]), zoom: zoneZoom } : null;
 }
 
 /** Cities with the greatest first: { name, lat, lon, population }. None without a network: the map is of use without their names. */
@@ -157,4 +158,13 @@ function addLabels(map, cities) {
 /** The longitude plus or minus whole turns that is nearest to another one. */
 export function nearestCopy(lon, centre) {
   return lon + Math.round((centre - lon) / 360) * 360;
+}
+
+/** The largest city of a cluster's box, or a near one. Null far from all cities. */
+export function cityOf({ lat, lon, bbox: [west, south, east, north] }, cities) {
+  const isInside = (city) => city.lat >= south && city.lat <= north && city.lon >= west && city.lon <= east;
+  const distance = (city) => (city.lat - lat) ** 2 + ((city.lon - lon) * Math.cos((lat * Math.PI) / 180)) ** 2;
+  const near = () => cities.filter((city) => distance(city) < 9).sort((one, other) => distance(one) - distance(other))[0];
+  // The largest is the first.
+  return (cities.find(isInside) ?? near())?.name ?? null;
 }

@@ -1,5 +1,5 @@
 // The list beside the map: the same events for the keyboard and for screen readers.
-import { byID, element } from "./dom.js";
+import { byID, confirmed, element } from "./dom.js";
 import { groupOf, groups, locale, sheet, shortSpan, times } from "./time.js";
 
 const number = new Intl.NumberFormat(locale);
@@ -115,4 +115,16 @@ export function showSignUp(signUp) {
   byID("list-note").replaceChildren(
     element("p", {}, "This server shows its events to visitors who signed up."),
     element("button", { type: "button", class: "primary", onclick: signUp }, "Sign this browser up"));
+}
+
+/** Says who the visitor is, and offers to forget it. */
+export function showWho(id, forget) {
+  const button = element("button", {
+    type: "button", class: "link",
+    onclick: async () => {
+      const text = "Forget this browser? Your events stay, and nobody can change them any more.";
+      if (await confirmed(text, { yes: "Forget it" })) await forget();
+    },
+  }, "Forget this browser");
+  byID("who").replaceChildren(...(id === null ? [] : [`You are user ${id}. `, button]));
 }

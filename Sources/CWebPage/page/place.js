@@ -29,6 +29,29 @@ export function write({ view, when, mine, event, form }) {
   history[opens ? "pushState" : "replaceState"](opens ? { opened: true } : history.state, "", `#${parts.join("&")}`);
 }
 
+/** Ends when the browser has left the entry of what was closed. */
+let leaving = null;
+const longestLeavingMilliseconds = 500;
+// No other listener hears of it.
+window.addEventListener("popstate", (event) => {
+  if (leaving === null) return;
+  event.stopImmediatePropagation();
+  leaving.resolve();
+});
+
+/** Leaves the entry of details or of a form, so that none stays that does nothing. Resolves to false if they made none. */
+export async function leave() {
+  if (!history.state?.opened) return false;
+  leaving = Promise.withResolvers();
+  history.back();
+  await Promise.race([leaving.promise, new Promise((resolve) => setTimeout(resolve, longestLeavingMilliseconds))]);
+  leaving = null;
+  return true;
+}
+
+/** Waits until no entry is being left. */
+export const left = () => leaving?.promise;
+
 /** Web Mercator ends here. The map shows what is nearer to a pole at its edge. */
 const edge = 85;
 

@@ -112,3 +112,19 @@ export function overlaps(event, { from, to }) {
   const { start, end } = times(event);
   return (!from || end >= new Date(from)) && (!to || start <= new Date(to));
 }
+
+const lookSeconds = 10;
+
+/** Calls `look` every ten seconds and `minute` with each minute while the page is visible: no change tells of the clock and of guests. */
+export function followClock({ look, minute }) {
+  let last = new Date().getMinutes();
+  const tick = () => {
+    if (document.hidden) return;
+    look();
+    const now = new Date().getMinutes();
+    if (now !== last) minute();
+    last = now;
+  };
+  setInterval(tick, lookSeconds * 1000);
+  document.addEventListener("visibilitychange", tick);
+}
