@@ -100,6 +100,18 @@ import Testing
         }
     }
 
+    @Test func `an erased user is gone, also if the response is lost`() async throws {
+        try await TestClient.with { client in
+            let id = try await client.humon.create(TestClient.draft("Tea"))
+            client.relay.next(.loseResponse)
+            try await client.humon.eraseUser()
+            #expect(client.tokens.load() == nil)
+            await #expect { try await client.humon.event(id) } throws: { error in
+                if case .notFound? = error as? HumonError { true } else { false }
+            }
+        }
+    }
+
     @Test func `a rotation that lost its response is finished by the next one, with the same token`() async throws {
         try await TestClient.with { client in
             let user = try await client.humon.me()

@@ -37,6 +37,19 @@ extension HumonAPI {
         return user
     }
 
+    /// Erases this user for ever: the server forgets the events, the attendances and the token. At its next sign-up the device is a new
+    /// user.
+    /// - Throws: ``HumonError``; `CancellationError`; an error of the token store
+    public func eraseUser() async throws {
+        do {
+            _ = try await requester.send(
+                Request(method: "DELETE", path: "/v1/users/me", identity: .device, isRepeatable: true))
+        } catch HumonError.unauthorized {
+            // The token is dead: an attempt whose response was lost erased the user.
+        }
+        try await forgetDevice()
+    }
+
     /// Forgets the token of this device, which then is a new user at its next sign-up. The server keeps the old user.
     /// - Throws: an error of the token store
     public func forgetDevice() async throws {
