@@ -20,19 +20,26 @@ import Testing
                 // A cancelled event refuses the lines about it, and a new token ends the token of all others: these come last.
                 let cancelling = lines.filter { $0.contains(#"-X DELETE "$HUMON/v1/events/12""#) }
                 let replacing = lines.filter { $0.contains("/v1/users/me/token") }
-                let others = lines.filter { !cancelling.contains($0) && !replacing.contains($0) }
-                let failing = (others + cancelling + replacing).map { line in
+                // An erasure ends the token, too. A user of its own is erased.
+                let erasing = lines.filter { $0.contains(#"-X DELETE "$HUMON/v1/users/me""#) }
+                let others = lines.filter { !cancelling.contains($0) && !replacing.contains($0) && !erasing.contains($0) }
+                func failing(_ lines: [String]) -> String { lines.map(failing).joined(separator: "\n") }
+                func failing(_ line: String) -> String {
                     // A stream has no end: curl must leave it, with the exit status 28.
                     let (options, success) = line.contains("/changes?") ? ("-m 2 ", "; [ $? = 28 ]") : ("", "")
                     let name = line.prefix(60).replacing("'", with: "")
                     return line.replacing("curl ", with: "curl -sf -o /dev/null \(options)", maxReplacements: 1)
                         + "\(success) || echo 'FAILED: \(name)'"
                 }
+                #expect(erasing.count == 1)
                 let script = """
                     \(values)
                     \(signUp) >/dev/null
                     for number in 1 2 3 4 5 6 7 8 9 10 11 12; do \(create) >/dev/null; done
-                    \(failing.joined(separator: "\n"))
+                    \(failing(others + cancelling + replacing))
+                    TOKEN=another-device
+                    \(signUp) >/dev/null
+                    \(failing(erasing))
                     """
                 let result = try await HumonProcess.run(
                     ["-c", script], in: directory, executable: URL(fileURLWithPath: "/bin/bash"))
