@@ -247,7 +247,10 @@ let package = Package(
 )
 
 // A target without a path: Sources/NAME or Tests/NAME, and one folder for the sources and the tests of a library.
-let libraries = ["Encoding", "Hashing", "Transparency", "Telemetry", "Postgres", "EmbeddedPostgres", "EventStore", "SpatialIndex", "HTTPServer"]
+let libraries = [
+    "Encoding", "Hashing", "Transparency", "Telemetry", "Postgres", "EmbeddedPostgres", "EventStore", "SpatialIndex",
+    "HTTPServer",
+]
 for target in package.targets where target.path == nil {
     if libraries.contains(target.name) {
         target.path = "Libraries/\(target.name)/Sources"

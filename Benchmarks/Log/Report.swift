@@ -54,7 +54,8 @@ struct Report: Sendable {
                 ]
             }
         }
-        return [conditions, table(heads, rows), readingText, subscriptionsText, ratios].compactMap { $0 }.joined(separator: "\n\n")
+        return [conditions, table(heads, rows), readingText, subscriptionsText, ratios].compactMap { $0 }.joined(
+            separator: "\n\n")
     }
 
     private var readingText: String? {

@@ -100,15 +100,15 @@ public final class EventsModule: Sendable {
     /// Decides on the present event. If another writer is faster, it decides again.
     /// - Throws: ``EventRejection``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:key:_:)`
     public func update(_ command: UpdateEvent, context: CommandContext) async throws -> Updated {
-        var changed: Event?
+        var candidates: [Event?] = []
         let place = try await change(command.id, by: command.by, context) { event in
             let update = try decide(command, on: event, mark: mark(of:))
-            changed = update.map { event?.applying($0) } ?? event
+            candidates = [event, update.flatMap { event?.applying($0) }]
             return update.map { .updated($0) }
         }.place
         let position = try await waitUntilVisible(place).position
-        // A repetition was decided on a later version.
-        let event = changed.flatMap { $0.version == place.version ? $0 : nil }
+        // A repetition was decided on the version that the first attempt left, or on a later one.
+        let event = candidates.compactMap(\.self).first { $0.version == place.version }
         return Updated(position: position, version: event?.version(mark(of:)))
     }
 

@@ -58,7 +58,7 @@ import Testing
                     #expect(doctor.status == 2)
                     #expect(
                         doctor.output.firstMatch(
-                            of: /log lock +bad +held by humon since .*; its client is silent; 1 session waits/)
+                            of: /log lock +bad +held by postgres-client since .*; its client is silent; 1 session waits/)
                             != nil, "\(doctor.output)")
                     append.cancel()
                 }

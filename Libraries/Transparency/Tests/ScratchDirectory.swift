@@ -22,7 +22,7 @@ final class ScratchDirectory {
         var isDirectory: ObjCBool = false
         return Set(
             try FileManager.default.subpathsOfDirectory(atPath: path + "/tree").filter {
-                FileManager.default.fileExists(atPath: file($0), isDirectory: &isDirectory) && !isDirectory.boolValue
+                unsafe FileManager.default.fileExists(atPath: file($0), isDirectory: &isDirectory) && !isDirectory.boolValue
             })
     }
 }
