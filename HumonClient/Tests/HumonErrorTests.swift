@@ -15,7 +15,7 @@ import Yams
     private static func codes() throws -> [Code] {
         let document = try #require(try Yams.load(yaml: Repository.text("docs/openapi.yaml")) as? [String: Any])
         let schemas = try #require((document["components"] as? [String: Any])?["schemas"] as? [String: Any])
-        let list = try #require((schemas["ErrorCode"] as? [String: Any])?["oneOf"] as? [[String: Any]])
+        let list = try #require((schemas["ErrorCode"] as? [String: Any])?["x-codes"] as? [[String: Any]])
         return list.compactMap { entry in
             guard let name = entry["const"] as? String, let status = entry["x-status"] as? Int else { return nil }
             return Code(name: name, status: status)

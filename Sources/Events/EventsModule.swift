@@ -93,8 +93,19 @@ public final class EventsModule: Sendable {
     public struct Updated: Sendable, Hashable {
         /// The position at which the change is recorded.
         public var position: Int64
-        /// `nil` for a repetition after which the event changed again.
+        /// The version that the command left, also for a repetition after which the event changed again; `nil` if it was erased since.
         public var version: EventVersion?
+    }
+
+    /// The event as the log has it at a version of its stream; `nil` if it was erased.
+    private func recordedEvent(_ id: EventID, at version: Int32) async throws -> Event? {
+        var row = EventRow(id: id, version: 0)
+        let recorded = try await LogReader(client: database).read(stream: id.stream)
+        for recorded in recorded where recorded.envelope.version <= version {
+            row.apply(try recorded.decoded(as: EventDomainEvent.self).event, version: recorded.envelope.version)
+        }
+        guard let owner = row.owner, let details = row.details, !row.isErased else { return nil }
+        return Event(id: id, owner: owner, version: row.version, details: details)
     }
 
     /// Decides on the present event. If another writer is faster, it decides again.
@@ -108,7 +119,8 @@ public final class EventsModule: Sendable {
         }.place
         let position = try await waitUntilVisible(place).position
         // A repetition was decided on the version that the first attempt left, or on a later one.
-        let event = candidates.compactMap(\.self).first { $0.version == place.version }
+        var event = candidates.compactMap(\.self).first { $0.version == place.version }
+        if event == nil { event = try await recordedEvent(command.id, at: place.version) }
         return Updated(position: position, version: event?.version(mark(of:)))
     }
 

@@ -79,7 +79,7 @@ import Testing
         try await LivePage.with(["--blink-settings=defaultFontSize=32"]) { live, _ in
             try await live.page.resize(BrowserPage.phone.width, BrowserPage.phone.height)
             try await live.open()
-            #expect(try await live.page.evaluate("document.documentElement.scrollWidth <= innerWidth") == .bool(true))
+            try await live.page.until("document.documentElement.scrollWidth <= innerWidth")
             try await live.page.click("#add")
             try await live.page.until(Self.isUsable)
         }
