@@ -46,7 +46,7 @@ GRANT SELECT, INSERT ON log.commands TO humon_app;
 GRANT SELECT, INSERT ON log.program_formats TO humon_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON log.read_models, log.inline_read_models, log.shadows, log.leases, log.follower_leaders,
     log.follower_positions, log.parked_streams TO humon_app;
-GRANT SELECT ON log.followers TO humon_app;
+GRANT SELECT ON log.followers, log.separation TO humon_app;
 GRANT SELECT, USAGE ON ALL SEQUENCES IN SCHEMA log TO humon_app;
 
 GRANT USAGE ON SCHEMA humon, log TO humon_reader;
