@@ -68,6 +68,14 @@ public struct EventContent: Sendable, Hashable {
     }
 }
 
+extension StoredEvent {
+    /// Whether personal members stand among the facts, where no erasure ends them.
+    func hasPersonalFacts(_ personalMembers: Set<String>) throws -> Bool {
+        guard !personalMembers.isEmpty else { return false }
+        return try EventContent(all: JSON(utf8: facts), personalMembers: personalMembers).personal != nil
+    }
+}
+
 /// Personal members as the log stores them: a JSON object that begins with 128 random bits, and the SHA-256 digest of its bytes. The
 /// digest stays after an erasure. Because of the salt, nobody can test a guess against it.
 struct PersonalText: Sendable, Hashable {

@@ -59,6 +59,28 @@ import Testing
         }
     }
 
+    @Test func `personal members among the facts are taken apart without a digest, and refused beside one`() async throws {
+        try await TestStore.withTwo { store, other in
+            let lines = try await Self.lines(store)
+            let among = #""data":"{\"pages\":3,\"text\":\"Dear Eve\"}""#
+            let fact = /"data":"\{[^}]*\}"/
+            var refused = lines
+            refused[1].replace(fact, with: among, maxReplacements: 1)
+            var taken = refused
+            taken[1].replace(/"personal":.*/, with: #""personal":null,"personal_sha256":null}"#)
+            let (first, second) = (Self.sealed(refused, recordedEvents: 3), Self.sealed(taken, recordedEvents: 3))
+            try await other.withClient { client in
+                let error = await #expect(throws: LogArchiveError.self) { try await Self.import(first, into: client) }
+                #expect(error?.description.contains("personal members stand among the facts") == true)
+                try await Self.import(second, into: client)
+                let personal = try await client.query(
+                    "SELECT (data ->> 'text') IS NULL AND personal ->> 'text' = 'Dear Eve' FROM log.recorded_events WHERE position = 1"
+                ).decode(Bool.self)
+                #expect(personal == [true])
+            }
+        }
+    }
+
     @Test func `an archive of format 1 is imported with its personal members apart`() async throws {
         let lines = [
             #"{"humon_log":1,"created_at":"2013-09-16T00:00:00.000Z","migrations":[],"first_position":1,"last_position":2,"recorded_events":2,"commands":0}"#,

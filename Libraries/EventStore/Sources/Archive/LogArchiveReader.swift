@@ -116,22 +116,25 @@ struct LogArchiveReader {
         ])
     }
 
-    /// Takes the personal members of a line, and the hexadecimal digits of their digest. In format 1 they stand among the facts.
+    /// Takes the personal members of a line, and the hexadecimal digits of their digest. In a line without a digest, as in format 1, they stand among the facts.
     private static func separated(
         _ event: StoredEvent, _ line: JSON, personalMembers: Set<String>
     ) throws -> (event: StoredEvent, digest: String?) {
         var event = event
-        guard line["personal_sha256"] != nil else {
+        let digest = try line["personal_sha256"].flatMap { _ in
+            try line.stored("personal_sha256") { value in
+                value.storedOptional { $0.storedString.flatMap { $0.isHexadecimal(digits: 64) ? $0 : nil } }
+            }
+        }
+        guard let digest else {
             let content = try EventContent(event, personalMembers: personalMembers)
             guard case .present(let members) = content.personal else { return (event, nil) }
             let personal = PersonalText(members)
             (event.facts, event.personal) = (content.facts.utf8, .present(Array(personal.text.utf8)))
             return (event, personal.digest.hexadecimal)
         }
-        let digest = try line.stored("personal_sha256") { value in
-            value.storedOptional { $0.storedString.flatMap { $0.isHexadecimal(digits: 64) ? $0 : nil } }
-        }
-        guard let digest else { return (event, nil) }
+        // An erasure would leave them.
+        guard try !event.hasPersonalFacts(personalMembers) else { throw FormatError("personal members stand among the facts") }
         event.personal = .erased
         if let text = try line.stored("personal", { $0.storedOptional(\.storedString) }) {
             guard SHA256.hash(text.utf8).hexadecimal == digest else { throw FormatError("personal differs from personal_sha256") }

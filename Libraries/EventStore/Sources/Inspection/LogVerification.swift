@@ -123,8 +123,7 @@ public struct LogVerification: Sendable {
             guard let domainEvent else { throw FormatError("no module has streams of category \(kind.category)") }
             _ = try domainEvent.decode(stored, in: recorded.envelope.stream, version: recorded.envelope.version)
             _ = try recorded.envelope.metadata.values()
-            guard stored.personal == nil, !domainEvent.personalMembers.isEmpty else { return }
-            if try EventContent(stored, personalMembers: domainEvent.personalMembers).personal != nil {
+            if try stored.hasPersonalFacts(domainEvent.personalMembers) {
                 let reason = "the personal members stand among the facts; humon migrate separates them"
                 note(.personal, reason, of: kind, at: recorded.position)
             }
