@@ -79,9 +79,15 @@ import Testing
         try await LivePage.with(["--blink-settings=defaultFontSize=32"]) { live, _ in
             try await live.page.resize(BrowserPage.phone.width, BrowserPage.phone.height)
             try await live.open()
-            try await live.page.until("document.documentElement.scrollWidth <= innerWidth")
+            // The notice of an empty server has the longest words.
+            try await live.page.until("document.querySelector('#list-note code')")
+            let isWider = try await live.page.evaluate(
+                "[...document.querySelectorAll('header *, #panel *')].filter((e) => e.getBoundingClientRect().right > innerWidth).map((e) => e.outerHTML)"
+            )
+            #expect(isWider == [], "wider than a phone")
+            try await live.page.until("document.documentElement.scrollWidth <= innerWidth", within: .seconds(3))
             try await live.page.click("#add")
-            try await live.page.until(Self.isUsable)
+            try await live.page.until(Self.isUsable, within: .seconds(3))
         }
     }
 }

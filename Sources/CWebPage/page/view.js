@@ -14,6 +14,9 @@ const overviewLimit = 60;
 /** The pause before clusters are counted again because something changed. */
 const pauseMilliseconds = 1500;
 
+/** The groups of events, as a text to compare. */
+const groupsOf = (events) => events?.map((event) => groupOf(event)).join();
+
 export class View {
   #loading = null;
   #timer = null;
@@ -21,7 +24,7 @@ export class View {
   #shown = { kind: "none" };
   #where = null;
   #failures = 0;
-  /** The groups of the events at the last tick. */
+  /** The groups of the events at the last load or tick. */
   #groups = null;
   #handlers;
 
@@ -61,7 +64,7 @@ export class View {
     if (kind === "clusters") return;
     this.#shown.window = next;
     const kept = events.filter((event) => overlaps(event, next));
-    const groups = kept.map((event) => groupOf(event)).join();
+    const groups = groupsOf(kept);
     if (kept.length === events.length && groups === this.#groups) return;
     this.#groups = groups;
     this.#shown.events = kept;
@@ -81,6 +84,7 @@ export class View {
       if (loading.signal.aborted) return;
       this.#failures = 0;
       this.#shown = content;
+      this.#groups = groupsOf(content.events);
       this.#handlers.shown(content);
       this.#follow(content);
     } catch (error) {
