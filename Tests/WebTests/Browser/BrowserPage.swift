@@ -40,7 +40,11 @@ struct BrowserPage: Sendable {
         #expect(complaints == [])
     }
 
-    /// A failed script, a blocked file, or an error on the console. A refused request is none: scripts handle it.
+    /// Sources of entries that say what the page did wrong. Others (deprecation, recommendation, rendering, …) change with the browser's
+    /// version, and a refused request (network) is handled by the page.
+    private static let sourcesOfFaults: Set = ["javascript", "security", "worker", "xml"]
+
+    /// A failed script, a blocked file, or an error that a script wrote.
     private static func complaint(_ event: JSON) -> String? {
         let parameters = event["params"]
         switch event["method"] {
@@ -49,7 +53,8 @@ struct BrowserPage: Sendable {
             return ["error", "assert", "warning"].contains(parameters?["type"]?.string) ? parameters?["args"]?.text : nil
         case "Log.entryAdded":
             let entry = parameters?["entry"]
-            return entry?["source"] == "network" ? nil : entry?["text"]?.string
+            let isFault = entry?["level"] == "error" && sourcesOfFaults.contains(entry?["source"]?.string ?? "")
+            return isFault ? entry?["text"]?.string : nil
         default: return nil
         }
     }
@@ -102,8 +107,12 @@ struct BrowserPage: Sendable {
     }
 
     /// Waits until an expression is true.
-    func until(_ condition: String, fileID: String = #fileID, line: Int = #line) async throws {
-        try await eventually("\(condition) in the page", every: .milliseconds(50), fileID: fileID, line: line) {
+    func until(
+        _ condition: String, within limit: Duration = .seconds(30), fileID: String = #fileID, line: Int = #line
+    ) async throws {
+        try await eventually(
+            "\(condition) in the page", within: limit, every: .milliseconds(50), fileID: fileID, line: line
+        ) {
             // A page that is being loaded has no document to ask.
             (try? await evaluate("Boolean(\(condition))")) == .bool(true)
         }
