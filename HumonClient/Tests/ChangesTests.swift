@@ -193,7 +193,7 @@ import Testing
             try await Self.follow(client) { seen in
                 try await Self.wait(seen, for: ["list of before"])
                 first.send(SIGKILL)
-                _ = await first.untilExit()
+                _ = try await first.untilExit()
                 try await eventually("an interruption") {
                     seen.all.contains { if case .interrupted = $0 { true } else { false } }
                 }

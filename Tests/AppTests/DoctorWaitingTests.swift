@@ -61,7 +61,7 @@ import Testing
                 ["doctor", "--json"], in: directory, environment: environment.merging(["HUMON_ADMIN_PORT": "\(port)"]) { $1 })
             try await eventually("the checks of the database") { doctor.output.contains("read model attendances") }
             #expect(!doctor.output.contains("clock"))
-            _ = await doctor.untilExit()
+            _ = try await doctor.untilExit()
             #expect(doctor.output.contains("has not compared all events within 10.0 s"), "\(doctor.output)")
             #expect(doctor.output.contains("clock"))
         }

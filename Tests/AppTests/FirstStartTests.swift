@@ -13,7 +13,7 @@ import Testing
                 try await eventually("the directory", every: .milliseconds(5)) { FileManager.default.fileExists(atPath: data) }
                 try await Task.sleep(for: .milliseconds(moment * 200))
                 first.send(SIGKILL)
-                _ = await first.untilExit()
+                _ = try await first.untilExit()
                 let again = try await HumonProcess.run(["migrate"], in: directory)
                 #expect(again.status == 0, "killed at moment \(moment): \(again.error)")
                 // The second command does not stop a PostgreSQL that the first one started.
@@ -33,18 +33,15 @@ import Testing
             try await HumonProcess.withDirectory { directory in
                 let servers = try (0..<2).map { _ in try HumonProcess(["serve"], in: directory) }
                 func loser() -> Int? { servers.firstIndex { $0.error.contains("Another program") } }
-                for _ in 0..<3_600 where loser() == nil { try await Task.sleep(for: .milliseconds(50)) }
-                if let loser = loser() {
-                    let winner = servers[1 - loser]
-                    #expect(servers[loser].error.contains("Another program (process \(winner.identifier)) is running on"))
-                    #expect(await servers[loser].untilExit() == 1)
-                    _ = try await winner.port()
-                    #expect(winner.output.contains("There are no events yet."))
-                    #expect(await winner.stop() == 0)
-                } else {
-                    Issue.record("both go on")
-                    for server in servers { _ = await server.stop() }
-                }
+                defer { for server in servers { server.send(SIGKILL) } }
+                try await eventually("a server that is refused") { loser() != nil }
+                let loser = try #require(loser())
+                let winner = servers[1 - loser]
+                #expect(servers[loser].error.contains("Another program (process \(winner.identifier)) is running on"))
+                #expect(try await servers[loser].untilExit() == 1)
+                _ = try await winner.port()
+                #expect(winner.output.contains("There are no events yet."))
+                #expect(try await winner.stop() == 0)
             }
         }
     }

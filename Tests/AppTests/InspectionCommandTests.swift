@@ -155,7 +155,7 @@ private struct Tool: Sendable {
             let left = try HumonProcess(
                 ["-c", script], in: tool.directory, environment: tool.environment, executable: URL(fileURLWithPath: "/bin/sh"))
             // The command ends although no further event is recorded.
-            #expect(await left.untilExit() == 0)
+            #expect(try await left.untilExit() == 0)
             #expect(left.output.hasSuffix("\n0\n"), "\(left.output) \(left.error)")
 
             try await tool.database.withClient { client in
@@ -170,7 +170,7 @@ private struct Tool: Sendable {
             }
             try await eventually { subscription.output.split(separator: "\n").count == 2 }
             subscription.send(SIGINT)
-            #expect(await subscription.untilExit() == 130)
+            #expect(try await subscription.untilExit() == 130)
             #expect(subscription.output.contains(#""stream":"user-99""#))
         }
     }

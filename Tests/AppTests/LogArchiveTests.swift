@@ -113,7 +113,7 @@ import Testing
                 }
                 let start = ContinuousClock.now
                 process.send(SIGINT)
-                let status = await process.untilExit()
+                let status = try await process.untilExit()
                 #expect(status == 130, "\(process.error)")
                 #expect(ContinuousClock.now - start < .seconds(60))
                 #expect(try await Self.contents(database) == nil)

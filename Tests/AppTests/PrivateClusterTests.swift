@@ -37,7 +37,7 @@ import Testing
                 let headers = [("tb-app-secret", HumonProcess.secret)]
                 #expect(try await exchange("POST", users, headers: headers).status == 200)
                 owner.send(SIGKILL)
-                _ = await owner.untilExit()
+                _ = try await owner.untilExit()
                 for command in [["log", "tail"], ["log", "stats"], ["migrate"]] {
                     let result = try await HumonProcess.run(command, in: directory, environment: environment)
                     #expect(result.status == 0, "\(command): \(result.error)")
@@ -46,7 +46,7 @@ import Testing
                 let next = try HumonProcess(["serve"], in: directory, environment: environment)
                 _ = try await next.port()
                 #expect(place.postmaster == process)
-                #expect(await next.stop() == 0)
+                #expect(try await next.stop() == 0)
                 #expect(place.postmaster == process)
                 #expect(next.error.contains("PostgreSQL goes on, because other programs use it"), "\(next.error)")
                 // The server never lost its connections.
@@ -81,7 +81,7 @@ import Testing
             let pidFile = directory.appending(path: "data/cluster/postmaster.pid").path
             #expect(FileManager.default.fileExists(atPath: pidFile))
             process.send(signal)
-            #expect(await process.untilExit() == code)
+            #expect(try await process.untilExit() == code)
             #expect(!FileManager.default.fileExists(atPath: pidFile))
         }
     }

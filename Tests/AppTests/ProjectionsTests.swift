@@ -123,7 +123,7 @@ import Testing
                         #expect(status.status == 0)
                         #expect(status.output.contains("under way"), "\(status.output)")
                         second.send(SIGINT)
-                        #expect(await second.untilExit() == 130)
+                        #expect(try await second.untilExit() == 130)
                     }
                 }
                 let status = try await HumonProcess.run(

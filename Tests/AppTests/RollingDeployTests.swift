@@ -59,7 +59,7 @@ import Testing
             let server = try HumonProcess(
                 ["serve"], in: directory, environment: environment(release), executable: Self.executable)
             await #expect(throws: HumonProcess.NotStarted.self) { try await server.port() }
-            return (await server.stop(), server.error)
+            return (try await server.stop(), server.error)
         }
     }
 

@@ -44,7 +44,7 @@ import Testing
             let headers = [("tb-app-secret", HumonProcess.secret), ("tb-device-token", "phone")]
             #expect(try await exchange("POST", "http://127.0.0.1:\(port)/v1/users", headers: headers).status == 200)
             killed.send(SIGKILL)
-            _ = await killed.untilExit()
+            _ = try await killed.untilExit()
             #expect(FileManager.default.fileExists(atPath: directory.appending(path: "data/cluster/postmaster.pid").path))
             try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
                 let again = try await exchange("POST", "http://127.0.0.1:\(port)/v1/users", headers: headers)

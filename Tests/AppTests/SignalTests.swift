@@ -62,7 +62,7 @@ import Testing
             server.send(SIGUSR2)
             let health = try await exchange("GET", "http://127.0.0.1:\(port)/health")
             #expect(health.status == 200)
-            let status = await server.stop()
+            let status = try await server.stop()
             #expect(status == 0)
         }
     }

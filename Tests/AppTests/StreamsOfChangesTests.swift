@@ -23,16 +23,16 @@ import Testing
     }
 
     @Test func `a server that drains sends its streams their last position, ends them, and refuses new ones`() async throws {
-        try await HumonProcess.withServer(environment: ["HUMON_DRAIN_SECONDS": "20"]) { server, port, _ in
+        // Longer than the test takes; a second signal ends the drain.
+        try await HumonProcess.withServer(environment: ["HUMON_DRAIN_SECONDS": "600"]) { server, port, _ in
             let stream = try await Self.open(port)
-            let start = ContinuousClock.now
             server.send(SIGTERM)
             let rest = try await stream.receive()
             #expect(rest.text.contains(/^[0-9a-f]+\r\nid: \d+\n\n\r\n0\r\n\r\n$/) && rest.isEnded, "\(rest.text)")
             let refused = try await Self.answer(port)
             #expect(refused.hasPrefix("HTTP/1.1 503 ") && refused.contains("\r\nRetry-After: 1\r\n"), "\(refused)")
-            #expect(ContinuousClock.now < start + .seconds(20), "this was to be seen while the server drained")
-            #expect(await server.untilExit() == 0)
+            server.send(SIGTERM)
+            #expect(try await server.untilExit() == 128 + SIGTERM)
         }
     }
 

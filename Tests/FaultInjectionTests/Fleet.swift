@@ -80,7 +80,7 @@ final class Fleet: Sendable {
     func kill(_ node: Int) async {
         guard let server = servers.withLock({ $0.removeValue(forKey: node) }) else { return }
         server.send(SIGKILL)
-        _ = await server.untilExit()
+        _ = try? await server.untilExit()
     }
 
     /// - Parameter signal: SIGSTOP, SIGCONT

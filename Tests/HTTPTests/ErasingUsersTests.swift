@@ -154,10 +154,15 @@ import Testing
             let gone = try await stream.receive { $0.hasSuffix("\n\n") }.text
             #expect(gone.hasSuffix("event: gone\ndata: {\"id\":\(id)}\n\n"), "\(gone)")
 
-            let late = try RawConnection(port: api.client.port)
-            try late.send("GET \(target)\(start) HTTP/1.0\r\nHost: localhost\r\n\r\n")
-            let replay = try await late.receive { $0.contains("event: gone") && $0.hasSuffix("\n\n") }.text
-            #expect(!replay.contains("event: put") && !replay.contains("Party"), "\(replay)")
+            // A client from before the event never had it; one from after it hears that it is gone.
+            let end = try await api.log.tail()
+            for (since, hasHadIt) in [(start, false), (start + 1, true)] {
+                let late = try RawConnection(port: api.client.port)
+                try late.send("GET \(target)\(since) HTTP/1.0\r\nHost: localhost\r\n\r\n")
+                let replay = try await late.receive { $0.hasSuffix("id: \(end)\n\n") || $0.hasSuffix("{\"id\":\(id)}\n\n") }.text
+                #expect(!replay.contains("event: put") && !replay.contains("Party"), "\(replay)")
+                #expect(replay.contains("event: gone\ndata: {\"id\":\(id)}") == hasHadIt, "\(replay)")
+            }
         }
     }
 }

@@ -70,7 +70,7 @@ import Users
             for lon in [178, 179, 180, -180, -179.5] { _ = try await api.createEvent("owner", lat: 1, lon: lon) }
             let text = try await inside.receive { $0.contains(#""lon":-179.5"#) && $0.hasSuffix("\n\n") }.text
             #expect(text.matches(of: /event: put/).count == 4, "\(text)")
-            #expect(try await late.receive(within: .milliseconds(200)).text == "")
+            #expect(try await late.received(for: .milliseconds(200)).text == "")
         }
     }
 
@@ -168,7 +168,7 @@ import Users
             let renewed = try await open("third")
             _ = try await api.users.revokeToken(of: UserID(rawValue: 1), context: CommandContext(requestID: "test"))
             #expect(try await renewed.receive().isEnded)
-            #expect(try await other.receive(within: .milliseconds(200)).isEnded == false)
+            #expect(try await other.received(for: .milliseconds(200)).isEnded == false)
         }
     }
 

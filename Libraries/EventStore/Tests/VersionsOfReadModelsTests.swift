@@ -84,12 +84,9 @@ private struct CountingSumProjection: Projection {
                             // Each program shows the other's appends without an append of its own; the notification wakes it,
                             // since polling is off.
                             for (reader, query) in [(client, Self.sums), (newClient, Self.totals)] {
-                                var found: [String] = []
-                                for _ in 0..<200 where found != ["a 11175", "b 4950"] {
-                                    found = try await reader.query(query).decode(String.self)
-                                    try await Task.sleep(for: .milliseconds(25))
+                                try await eventually("the sums of both programs' appends") {
+                                    try await reader.query(query).decode(String.self) == ["a 11175", "b 4950"]
                                 }
-                                #expect(found == ["a 11175", "b 4950"])
                             }
                             #expect(try await oldModels.verify { _ in }.map(\.differing) == [0])
                             #expect(try await newModels.verify { _ in }.map(\.differing) == [0])

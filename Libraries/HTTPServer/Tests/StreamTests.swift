@@ -211,7 +211,7 @@ final class Producer: Sendable {
             let client = try RawConnection(port: port)
             try client.send(Wire.get("/stream"))
             let writer = try await producer.writer()
-            #expect(try await client.receive(within: .seconds(4)).isEnded == false)
+            #expect(try await client.received(for: .seconds(4)).isEnded == false)
             writer.finish()
             #expect(try await client.receive().text == "0\r\n\r\n")
         }

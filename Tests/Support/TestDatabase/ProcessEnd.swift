@@ -23,7 +23,7 @@ extension Process {
     /// Waits until the process has ended.
     /// - Parameter limit: afterwards the process is killed
     /// - Throws: `TimeoutError` if the process did not end by itself, `CancellationError`
-    public func untilEnd(within limit: Duration = .seconds(300), fileID: String = #fileID, line: Int = #line) async throws
+    public func untilEnd(within limit: Duration = .seconds(120), fileID: String = #fileID, line: Int = #line) async throws
         -> Int32
     {
         // Asked once more, the kernel may not know the process any longer, and Foundation may not know its status yet.

@@ -14,8 +14,6 @@ public final class HumonProcess: Sendable {
     }
 
     public struct NotStarted: Error { public var output: String }
-    /// The server went on after SIGTERM.
-    public struct NotEnded: Error { public var output: String }
 
     /// The application secret of a server with a database of its own.
     public static let secret = "secret-of-the-app"
@@ -57,13 +55,16 @@ public final class HumonProcess: Sendable {
 
     /// Runs a command to its end.
     public static func run(
-        _ arguments: [String], in directory: URL, environment: [String: String] = [:], executable: URL = executable
+        _ arguments: [String], in directory: URL, environment: [String: String] = [:], executable: URL = executable,
+        fileID: String = #fileID, line: Int = #line
     ) async throws -> Result {
         let process = try HumonProcess(arguments, in: directory, environment: environment, executable: executable)
-        let status = await process.untilExit()
+        // The command may have much to do.
+        let status = try await process.untilExit(within: .seconds(120), fileID: fileID, line: line)
         return Result(status: status, output: process.output, error: process.error)
     }
 
+    private let name: String
     private let process: Mutex<Process>
     private let files: (output: URL, error: URL)
     public let identifier: Int32
@@ -88,6 +89,7 @@ public final class HumonProcess: Sendable {
         process.standardError = try FileHandle(forWritingTo: errorFile)
         try process.run()
         identifier = process.processIdentifier
+        name = arguments.joined(separator: " ")
         self.process = Mutex(process)
         files = (outputFile, errorFile)
     }
@@ -98,14 +100,19 @@ public final class HumonProcess: Sendable {
     /// A process that has ended gets no signal, since its identifier may belong to another process by now.
     public func send(_ signal: Int32) { process.withLock { if $0.endStatus == nil { kill(identifier, signal) } } }
 
-    /// Waits for the end of the process, which is killed after ten minutes.
-    /// - Returns: its exit status, or the number of the signal that ended it; -1 if it was killed here
-    public func untilExit() async -> Int32 {
+    /// Waits for the end of the process, and kills it after the limit.
+    /// - Parameter limit: longer than the 20 s for which a server drains
+    /// - Returns: its exit status, or the number of the signal that ended it
+    /// - Throws: `TimeoutError` with the arguments and the output of a process that was killed here
+    @discardableResult
+    public func untilExit(
+        within limit: Duration = .seconds(60), fileID: String = #fileID, line: Int = #line
+    ) async throws -> Int32 {
         // A cancelled test waits as well: its directory and database must outlive the process.
         let wait = Task {
             // Asked once more, the kernel may not know the process any longer, and Foundation may not know its status yet.
             var status: Int32?
-            try await eventually("the end of \(identifier)", within: .seconds(600)) {
+            try await eventually("the end of humon \(name)", within: limit, fileID: fileID, line: line) {
                 status = process.withLock { $0.endStatus }
                 return status != nil
             }
@@ -113,13 +120,14 @@ public final class HumonProcess: Sendable {
         }
         do { return try await wait.value } catch {
             send(SIGKILL)
-            return -1
+            throw TimeoutError(description: "\(error); it wrote \((output + self.error).suffix(2_000))")
         }
     }
 
-    public func stop() async -> Int32 {
+    @discardableResult
+    public func stop(fileID: String = #fileID, line: Int = #line) async throws -> Int32 {
         send(SIGTERM)
-        return await untilExit()
+        return try await untilExit(fileID: fileID, line: line)
     }
 
     /// Time-outs for a busy machine: two slow cores run all tests at the same time.
@@ -135,10 +143,10 @@ public final class HumonProcess: Sendable {
         let server = try HumonProcess(["serve"], in: directory, environment: environment, executable: executable)
         do {
             let value = try await body(server, try await server.port())
-            guard await server.stop() != -1 else { throw NotEnded(output: server.output + server.error) }
+            try await server.stop()
             return value
         } catch {
-            _ = await server.stop()
+            _ = try? await server.stop()
             throw error
         }
     }
@@ -160,15 +168,17 @@ public final class HumonProcess: Sendable {
     public var adminPort: Int? { output.firstMatch(of: /For operators: http:\/\/[^:]+:(\d+)/).flatMap { Int($0.1) } }
 
     /// The port that the server logs at the end of its start-up.
-    public func port() async throws -> Int {
-        for _ in 0..<3_600 {
-            if let match = output.firstMatch(of: /humon serves on http:\/\/[^:]+:(\d+)\n(?s:.*)curl/), let port = Int(match.1) {
-                return port
-            }
-            guard process.withLock({ $0.endStatus }) == nil else { break }
-            try await Task.sleep(for: .milliseconds(50))
+    /// - Throws: `TimeoutError`; ``NotStarted`` if the process has ended
+    public func port(fileID: String = #fileID, line: Int = #line) async throws -> Int {
+        var port: Int?
+        try await eventually(
+            "the start of humon \(name)", within: .seconds(60), every: .milliseconds(50), fileID: fileID, line: line
+        ) {
+            port = output.firstMatch(of: /humon serves on http:\/\/[^:]+:(\d+)\n(?s:.*)curl/).flatMap { Int($0.1) }
+            return port != nil || process.withLock { $0.endStatus } != nil
         }
-        throw NotStarted(output: output + error)
+        guard let port else { throw NotStarted(output: output + error) }
+        return port
     }
 }
 
@@ -194,7 +204,7 @@ private func exchangeOnce(
     request.method = HTTPMethod(rawValue: method)
     request.headers = HTTPHeaders(headers)
     if !body.isEmpty { request.body = .bytes(ByteBuffer(string: body)) }
-    let response = try await HTTPClient.shared.execute(request, timeout: .seconds(180))
+    let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
     let bytes = try await response.body.collect(upTo: 1 << 24)
     return (Int(response.status.code), response.headers, String(buffer: bytes))
 }

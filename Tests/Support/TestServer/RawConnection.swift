@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestDatabase
 
 /// A loopback connection that sends and receives bytes that no HTTP client would.
 public final class RawConnection: Sendable {
@@ -109,34 +110,70 @@ public final class RawConnection: Sendable {
         }
     }
 
-    /// Waits until the received bytes are enough, the server closes its side, or the time is up.
+    /// Waits until the server closes its side.
+    /// - Throws: `TimeoutError` after the limit, with the line of the test and the end of what came
     public func receive(
-        within limit: Duration = .seconds(180), until isEnough: @Sendable (String) -> Bool = { _ in false }
+        within limit: Duration = .seconds(30), fileID: String = #fileID, line: Int = #line
     ) async throws -> Received {
-        try await receive(within: limit, untilBytes: { isEnough(String(decoding: $0, as: UTF8.self)) })
+        try await receive("the server to close the connection", within: limit, fileID, line) { _ in false }
     }
 
-    public func receive(bytes count: Int, within limit: Duration) async throws -> Received {
-        try await receive(within: limit, untilBytes: { $0.count >= count })
+    /// Waits until the received text is enough, or the server closes its side.
+    /// - Throws: as ``receive(within:fileID:line:)``
+    public func receive(
+        within limit: Duration = .seconds(30), fileID: String = #fileID, line: Int = #line,
+        until isEnough: @Sendable (String) -> Bool
+    ) async throws -> Received {
+        try await receive("enough text", within: limit, fileID, line) { isEnough(String(decoding: $0, as: UTF8.self)) }
     }
 
-    private func receive(within limit: Duration, untilBytes isEnough: ([UInt8]) -> Bool) async throws -> Received {
-        let end = ContinuousClock.now + limit
+    /// Waits until this many bytes have come, or the server closes its side.
+    /// - Throws: as ``receive(within:fileID:line:)``
+    public func receive(
+        bytes count: Int, within limit: Duration = .seconds(30), fileID: String = #fileID, line: Int = #line
+    ) async throws -> Received {
+        try await receive("\(count) bytes", within: limit, fileID, line) { $0.count >= count }
+    }
+
+    /// What comes within a time, for a test that expects nothing.
+    public func received(for time: Duration) async throws -> Received {
+        let end = ContinuousClock.now + time
         var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
-            let text = { String(decoding: bytes, as: UTF8.self) }
-            if count > 0 {
-                bytes += buffer[..<count]
-                if isEnough(bytes) { return Received(text: text(), isEnded: false) }
-            } else if count == 0 || errno != EAGAIN {
-                return Received(text: text(), isEnded: true)
-            } else if ContinuousClock.now > end {
-                return Received(text: text(), isEnded: false)
-            } else {
-                try await Task.sleep(for: .milliseconds(5))
-            }
+        while ContinuousClock.now < end {
+            if takeNow(&bytes) { return Received(text: String(decoding: bytes, as: UTF8.self), isEnded: true) }
+            try await Task.sleep(for: .milliseconds(5))
         }
+        return Received(text: String(decoding: bytes, as: UTF8.self), isEnded: false)
+    }
+
+    private func receive(
+        _ what: String, within limit: Duration, _ fileID: String, _ line: Int, until isEnough: ([UInt8]) -> Bool
+    ) async throws -> Received {
+        var bytes: [UInt8] = []
+        var isEnded = false
+        do {
+            try await eventually(what, within: limit, every: .milliseconds(5), fileID: fileID, line: line) {
+                var count = -1
+                while count < bytes.count, !isEnded {
+                    count = bytes.count
+                    isEnded = takeNow(&bytes)
+                    if bytes.count > count, isEnough(bytes) { return true }
+                }
+                return isEnded
+            }
+        } catch let late as TimeoutError {
+            let tail = String(decoding: bytes.suffix(200), as: UTF8.self)
+            throw TimeoutError(description: "\(late); \(bytes.count) bytes came, and end with \(tail.debugDescription)")
+        }
+        return Received(text: String(decoding: bytes, as: UTF8.self), isEnded: isEnded)
+    }
+
+    /// Appends the bytes that have come, at most 64 KiB.
+    /// - Returns: whether the server has closed its side
+    private func takeNow(_ bytes: inout [UInt8]) -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+        if count > 0 { bytes += buffer[..<count] }
+        return count == 0 || (count < 0 && errno != EAGAIN)
     }
 }

@@ -23,7 +23,7 @@ final class DevToolsPipe: Sendable {
     }
 
     /// A busy machine starts Chromium in half a minute.
-    private static let answerSeconds = 180
+    private static let answerSeconds = 60
     private static let endSeconds = 30
 
     private let browser = Browser()

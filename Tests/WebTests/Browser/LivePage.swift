@@ -55,7 +55,7 @@ struct LivePage: Sendable {
     /// Kills the server, runs the body, and starts the server again at the same port, for the rest of the test.
     func restart(_ server: HumonProcess, while body: () async throws -> Void, then rest: () async throws -> Void) async throws {
         server.send(SIGKILL)
-        _ = await server.untilExit()
+        _ = try await server.untilExit()
         try await body()
         let again = try HumonProcess(["serve"], in: directory, environment: Self.environment(database, port: port))
         let result: Result<Void, any Error>
@@ -64,7 +64,7 @@ struct LivePage: Sendable {
             result = .success(try await rest())
         } catch { result = .failure(error) }
         // The page keeps a stream open, which the server must end.
-        #expect(await again.stop() == 0)
+        #expect(try await again.stop() == 0)
         try result.get()
     }
 
