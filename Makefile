@@ -23,20 +23,21 @@ build: install
 
 # Change
 
-## test      install, build, run all tests, the short fault injection last, and list the failures at the end
+## test      install, build, run the tests lane by lane, and list the failures at the end; NAME=regex runs what matches
 test: install
-	@scripts/install chromium
+	@scripts/install chromium fonts-dejavu-core
 	@scripts/third-party axe
 	swift build --build-tests
-	@scripts/test
+	@scripts/test '$(NAME)'
 
 ## format    rewrite the sources in the project's format
 format:
 	swift format --in-place --recursive $(SWIFT_FILES)
 
-## lint      check the project's format
+## lint      check the format, and the script that runs the tests
 lint:
 	swift format lint --strict --recursive $(SWIFT_FILES)
+	@python3 -B scripts/test_tests.py --quiet
 
 ## sanitize  run the tests of the targets below App under the thread sanitizer
 # jemalloc brings an operator new of its own, which the sanitizer does not see; the one of libstdc++ must come first.

@@ -100,14 +100,14 @@ import Testing
                     try await postgres.start()
                     let ids = try await group.reduce(into: []) { $0 += $1 }
                     for id in ids {
-                        #expect(try await exchange("GET", base + "/v1/events/\(id)").status == 200)
+                        #expect(try await exchange("GET", base + "/v1/events/\(id)").status == 200, "lost write: event \(id)")
                     }
                     let health = try await exchange("GET", base + "/health")
                     #expect((health.status, health.body) == (200, #"{"status":"ok","database":"ok","index":"off"}"#))
                     try await postgres.stop()
                     return ids
                 }
-                #expect(Set(acknowledged).count == acknowledged.count)
+                #expect(Set(acknowledged).count == acknowledged.count, "doubled write")
                 #expect(acknowledged.count > 80)
                 #expect(!server.error.contains("phone"))
             }
@@ -147,7 +147,7 @@ private func write(_ base: String, _ headers: [(String, String)], _ writer: Int)
                 kill(try #require(process), SIGKILL)
                 let after = try await exchange("POST", url, headers: headers)
                 #expect(before.body == #"{"id":1,"device_token":"phone","auth_token":"phone"}"#)
-                #expect((after.status, after.body) == (200, before.body))
+                #expect((after.status, after.body) == (200, before.body), "lost write: the user")
             }
         }
     }

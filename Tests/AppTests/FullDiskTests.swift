@@ -76,7 +76,7 @@ import Testing
                 let disk = try SmallDisk(in: directory)
                 let result: Result<Void, any Error>
                 do { result = .success(try await Self.use(disk)) } catch { result = .failure(error) }
-                _ = await disk.server.stop()
+                _ = try? await disk.server.stop()
                 try result.get()
             }
         }
@@ -96,7 +96,9 @@ import Testing
                 if let id { acknowledged.insert(id) }
             }
             #expect(refused == 20)
-            for id in acknowledged { #expect(try await exchange("GET", base + "/v1/events/\(id)").status == 200) }
+            for id in acknowledged {
+                #expect(try await exchange("GET", base + "/v1/events/\(id)").status == 200, "lost write: event \(id)")
+            }
 
             try disk.free()
             try await eventually("a write when there is room again") {
@@ -104,7 +106,9 @@ import Testing
                 if let id { acknowledged.insert(id) }
                 return status == 200
             }
-            for id in acknowledged { #expect(try await exchange("GET", base + "/v1/events/\(id)").status == 200) }
+            for id in acknowledged {
+                #expect(try await exchange("GET", base + "/v1/events/\(id)").status == 200, "lost write: event \(id)")
+            }
             for arguments in [["log", "verify"], ["projections", "verify", "--all"]] {
                 let verified = try await disk.humon(arguments)
                 #expect(verified.status == 0, "\(arguments): \(verified.output)\(verified.error)")

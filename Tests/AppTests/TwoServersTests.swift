@@ -88,7 +88,7 @@ import Testing
                 let reader = LogReader(client: client)
                 // The reader checks that positions are contiguous.
                 let recorded = try await reader.read(after: 0, limit: 1_000)
-                #expect(recorded.count == 153)
+                #expect(recorded.count == 153, "\(recorded.count < 153 ? "lost" : "doubled") write")
                 let versions = try await reader.read(stream: StreamName("event-1")).map(\.envelope.version)
                 #expect(versions == Array(1...51))
                 #expect(recorded.filter { $0.envelope.stream.category == "attendance" }.count == 1)
