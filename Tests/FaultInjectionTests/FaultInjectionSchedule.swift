@@ -91,24 +91,34 @@ enum Fault: Sendable, Hashable, CustomStringConvertible {
 /// use the same seed.
 struct FaultInjectionSchedule: Sendable, Hashable {
     static let clients = 8
-    static let defaultFaults = 17
 
     let seed: UInt64
     let faults: [Fault]
     /// The number of commands that each client sends during one fault.
     let commandsPerFault: Int
 
-    init(seed: UInt64, faults count: Int = defaultFaults, commandsPerFault: Int = 12) {
+    init(seed: UInt64, faults count: Int = 17, commandsPerFault: Int = 12) {
         self.seed = seed
         self.commandsPerFault = commandsPerFault
         var generator = SeededGenerator(seed: seed, 1)
         var faults: [Fault] = []
         var round = 0
         while faults.count < count {
-            faults += Self.deck(round, isShort: count <= Self.defaultFaults, &generator)
+            faults += Self.deck(round, isShort: count <= 17, &generator)
             round += 1
         }
         self.faults = Array(faults.prefix(count))
+    }
+
+    /// Six faults, each of another kind, for a run in every gate. A server that was stopped for 12 s has lost its sessions and its lease.
+    static func ofGate(seed: UInt64) -> FaultInjectionSchedule {
+        var generator = SeededGenerator(seed: seed, 4)
+        let faults: [Fault] = [
+            .killServer(0), .killPostgres, .killPostgresAndServer(1), .cutConnections(.beforeResponse),
+            .terminateAppendingSession,
+            .stopServer(1, milliseconds: 12_000),
+        ]
+        return FaultInjectionSchedule(seed: seed, only: faults.shuffled(using: &generator))
     }
 
     /// A schedule for a run with a standby: faults of the standby, and of the servers that use it.

@@ -1,6 +1,11 @@
+private import Foundation
+
 /// A generator that gives the same numbers in every run. Source: Steele, Lea and Flood, *Fast Splittable Pseudorandom Number
 /// Generators*, SplitMix64.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
+    /// The seed that `scripts/test` prints beside a function that failed: `TEST_SEED`, or 1.
+    public static let seedOfRun = ProcessInfo.processInfo.environment["TEST_SEED"].flatMap { UInt64($0) } ?? 1
+
     private var state: UInt64
 
     public init(seed: UInt64) { state = seed }
