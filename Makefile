@@ -34,9 +34,11 @@ test: install
 format:
 	swift format --in-place --recursive $(SWIFT_FILES)
 
-## lint      check the format, and the script that runs the tests
+## lint      check the project's format, the rules about texts, and the scripts that check and test, without a build
 lint:
 	swift format lint --strict --recursive $(SWIFT_FILES)
+	@scripts/lint
+	@python3 -B scripts/lint_tests.py --quiet
 	@python3 -B scripts/test_tests.py --quiet
 
 ## sanitize  run the tests of the targets below App under the thread sanitizer

@@ -176,7 +176,6 @@ let package = Package(
             name: "TestRelease", dependencies: ["App", "HTTP", "HTTPServer", "EventStore", "Postgres", "Encoding", .httpTypes]),
         .target(name: "TestChance"),
         .target(name: "TestExposition"),
-        .testTarget(name: "ArchitectureTests", dependencies: ["TestDatabase"]),
         .testTarget(name: "LoadGeneratorTests", dependencies: ["LoadGenerator", "Encoding", .nioCore]),
         .testTarget(name: "EncodingTests", dependencies: ["Encoding", "TestChance"]),
         .testTarget(name: "HashingTests", dependencies: ["Hashing", "Encoding", "TestDatabase"]),

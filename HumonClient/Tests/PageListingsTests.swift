@@ -11,19 +11,6 @@ import Testing
 
     private static func listings() throws -> [Listing] { Listing.all(in: try Repository.text("docs/clients.md")) }
 
-    @Test func `each listing is a part of the compiled file, and only those of SwiftUI are not`() throws {
-        let listings = try Self.listings()
-        #expect(
-            listings.filter { !$0.mark.isEmpty }.map(\.mark) == [Self.manifest, Self.program, "not-compiled", "not-compiled"])
-        #expect(listings.filter { $0.mark == "not-compiled" }.allSatisfy { $0.lines.contains("import SwiftUI") })
-        let compiled = try Repository.text("HumonClient/Tests/PageListings.swift")
-        let plain = listings.filter(\.mark.isEmpty)
-        #expect(plain.count >= 7)
-        for listing in plain {
-            #expect(listing.isPart(of: compiled), "not in PageListings.swift: \(listing.lines.joined(separator: "\n"))")
-        }
-    }
-
     /// As an app developer has it: a package with the files of the page, beside a checkout. The listings that continue the program
     /// stand in a function that does not run, because the last one has no end.
     @Test func `a package with the files of the page builds with the client alone, and signs up`() async throws {
@@ -60,16 +47,6 @@ import Testing
         let checkouts = try? files.contentsOfDirectory(atPath: app.appending(path: ".build/checkouts").path)
         #expect(checkouts ?? [] == [])
         return result
-    }
-
-    @Test func `the package of the client alone has the settings of the whole`() throws {
-        let own = try Repository.text("Package.swift")
-        let alone = try Repository.text("HumonClient/Package.swift")
-        #expect(own.contains(#".library(name: "HumonClient", targets: ["HumonClient"])"#) && own.contains(".iOS(.v16)"))
-        func features(_ manifest: String) -> Set<String> {
-            Set(manifest.matches(of: /enableUpcomingFeature\("(\w+)"\)/).map { String($0.1) })
-        }
-        #expect(features(alone) == features(own))
     }
 
     @Test func `the listings work with a live server`() async throws {

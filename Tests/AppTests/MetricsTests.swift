@@ -178,19 +178,4 @@ import Testing
             #expect(labels.sorted() == row.1.matches(of: /`([a-z_]+)`/).map { String($0.1) }.sorted())
         }
     }
-
-    @Test(arguments: ["deploy/grafana/humon.json", "deploy/prometheus/alerts.yml"])
-    func `the dashboard and the alerts use only existing metrics`(file: String) async throws {
-        let documented = try Repository.text("docs/metrics.md").matches(of: /\| `([a-z_]+)` \| (\w+) \| (.+?) \| (.+) \|\n/)
-        let names = Set(
-            documented.flatMap { row -> [String] in
-                row.2 == "histogram" ? ["_bucket", "_sum", "_count"].map { row.1 + $0 } : [String(row.1)]
-            })
-        // The metrics of the scripts in deploy/ are named in the text, because a server does not have them.
-        let scripts = try Repository.text("docs/metrics.md").matches(of: /`(humon_(?:backup|certificate)_\w+)`/)
-            .map { String($0.1) }
-        let asked = try Repository.text(file).matches(of: /\b(?:humon|process)_[a-z_]+\b/).map { String($0.0) }
-        try #require(asked.count > 15)
-        for name in asked { #expect(names.contains(name) || scripts.contains(name), "\(name)") }
-    }
 }

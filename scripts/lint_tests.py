@@ -1,0 +1,494 @@
+#!/usr/bin/env python3
+"""Tests of scripts/lint: each rule finds a short sample that breaks it, and accepts a similar one that keeps it. `make lint` runs them."""
+import pathlib, re, sys, tempfile, unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from rules import deployment, documents, sources
+from rules.tree import RULES, Page, Tree
+
+# A project of the size that the samples need.
+MANIFEST = """
+.systemLibrary(name: "CLibPQ", path: "Libraries/C/CLibPQ", providers: [.apt(["libpq-dev"])]),
+.target(name: "Encoding"),
+.target(
+    name: "Postgres",
+    dependencies: [
+        "CLibPQ", "Encoding", .product(name: "Logging", package: "swift-log"),
+    ],
+    resources: [.embedInCode("db")]
+),
+.target(name: "EventStore", dependencies: ["Postgres", "Encoding"]),
+.target(name: "HTTPServer", dependencies: ["Encoding"]),
+.target(name: "Users", dependencies: ["EventStore", "Postgres"]),
+.target(name: "Events", dependencies: ["Users", "EventStore", "Postgres"]),
+.target(name: "HTTP", dependencies: ["HTTPServer", "Events", "Users"]),
+.target(name: "Web", dependencies: ["HTTPServer"]),
+.target(name: "App", dependencies: ["HTTP", "Web"]),
+.executableTarget(name: "humon", dependencies: ["App"]),
+.target(name: "HumonClient", path: "HumonClient/Sources"),
+.executableTarget(name: "NearMe", dependencies: ["HumonClient"], path: "HumonClient/NearMe"),
+.testTarget(name: "EventsTests", dependencies: ["Events"]),
+"""
+# The line of a target that a test adds.
+LAST = f"Package.swift:{MANIFEST.count(chr(10)) + 1}"
+LIBRARIES = ("Encoding", "Postgres", "EventStore", "HTTPServer")
+PROJECT = {
+    "Package.swift": MANIFEST, "Libraries/C/CLibPQ/module.modulemap": "", "HumonClient/NearMe/main.swift": "",
+    "HumonClient/Sources/API.swift": "", "Makefile": "## help  print this\nhelp:\n",
+    **{f"Libraries/{name}/Sources/{name}.swift": "" for name in LIBRARIES},
+    **{f"Sources/{name}/{name}Module.swift": "" for name in ("HTTP", "Web", "App", "humon")},
+    "Sources/Users/UsersProjection.swift":
+        'struct UsersProjection: Projection {\n    static let name = "users"\n    "CREATE TABLE \\(schema).devices (id bigint);"\n}\n',
+    "Sources/Events/EventsProjection.swift":
+        'struct EventsProjection: Projection {\n    static let name = "events"\n    "CREATE TABLE \\(schema).events (id bigint);"\n}\n',
+}
+
+
+def tree(files, root=None):
+    files = PROJECT | files
+    return Tree(files, files.__getitem__, root)
+
+
+class Samples(unittest.TestCase):
+    def broken(self, rule, files, *places, root=None):
+        """Sees the rule fail at these places, `file:line`, and nowhere else."""
+        found = list(rule(tree(files, root)))
+        self.assertEqual(sorted({f"{path}:{line}" for path, line, _ in found}), sorted(places), found)
+        for _, _, message in found: self.assertRegex(message, r"^\S[^\n]*\S; \S[^\n]*$")
+
+    def kept(self, rule, files, root=None):
+        self.assertEqual(list(rule(tree(files, root))), [])
+
+    def source_broken(self, rule, text, line=1, path="Sources/Events/EventsModule.swift", **files):
+        with self.subTest(text=text, path=path): self.broken(rule, {path: text}, f"{path}:{line}")
+
+    def source_kept(self, rule, text, path="Sources/Events/EventsModule.swift"):
+        with self.subTest(text=text, path=path): self.kept(rule, {path: text})
+
+    def sample(self, rule, files, *places):
+        """The first text of each file keeps the rule, the second breaks it."""
+        self.kept(rule, {path: texts[0] for path, texts in files.items()})
+        self.broken(rule, {path: texts[1] for path, texts in files.items()}, *places)
+
+
+class Sources(Samples):
+    def test_targets_of_the_manifest(self):
+        targets = tree({}).targets
+        self.assertNotIn("EventsTests", targets)
+        self.assertEqual(targets["Postgres"].dependencies, {"CLibPQ", "Encoding"})
+        self.assertEqual((targets["Postgres"].folder, targets["Users"].folder), ("Libraries/Postgres/Sources", "Sources/Users"))
+        self.assertEqual(tree({}).read_models[0], ("Events", "EventsProjection", "events", {"events"}))
+
+    def test_dependencies_point_one_way(self):
+        rule = sources.dependencies_point_one_way
+        self.kept(rule, {})
+        for target, dependency in (
+            ("EventStore", "Users"), ("HTTPServer", "HTTP"), ("Users", "HTTPServer"), ("Events", "HTTP"), ("Users", "App"),
+            ("HTTP", "Postgres"), ("HTTP", "Web"), ("Web", "HTTP"), ("App", "humon"), ("App", "HumonClient"),
+            ("Postgres", "HumonClient"),
+        ):
+            with self.subTest(target=target, dependency=dependency):
+                manifest = MANIFEST + f'.target(name: "{target}", dependencies: ["{dependency}", "Encoding"]),\n'
+                self.broken(rule, {"Package.swift": manifest}, LAST)
+        for target, path in (("HumonClient", "HumonClient/Sources"), ("NearMe", "HumonClient/NearMe")):
+            manifest = MANIFEST + f'.target(name: "{target}", dependencies: ["Encoding"], path: "{path}"),\n'
+            self.broken(rule, {"Package.swift": manifest}, LAST)
+
+    def test_targets_have_folders(self):
+        rule = sources.targets_have_folders
+        self.kept(rule, {})
+        self.broken(rule, {"Package.swift": MANIFEST + '.target(name: "Tea"),\n'}, LAST)
+        self.broken(rule, {"Sources/Tea/Tea.swift": ""}, "Package.swift:1")
+
+    def test_imports_are_dependencies(self):
+        rule = sources.imports_are_dependencies
+        self.source_broken(rule, "// Tea.\ninternal import HTTP\n", 2)
+        self.source_broken(rule, "public import struct Postgres.SQL\n", path="Sources/HTTP/API.swift")
+        self.source_broken(rule, "@preconcurrency import Postgres\n", path="Libraries/Encoding/Sources/JSON.swift")
+        self.source_kept(rule, "public import Users\ninternal import Foundation\n// import HTTP\n")
+
+    def test_few_files_import_these_packages(self):
+        rule = sources.few_files_import_these_packages
+        self.source_broken(rule, "import NIOCore\n")
+        self.source_broken(rule, "internal import HummingbirdCore\n", path="Sources/App/Backend.swift")
+        self.source_broken(rule, "internal import NIOPosix\n", path="Sources/HTTP/API.swift")
+        self.source_broken(rule, "import AsyncHTTPClient\n", path="Sources/App/Backend.swift")
+        self.source_broken(rule, "internal import FoundationNetworking\n", path="Sources/HTTP/API.swift")
+        self.source_broken(rule, "internal import ArgumentParser\n")
+        self.source_kept(rule, "internal import NIOCore\n", "Sources/HTTP/API.swift")
+        self.source_kept(rule, "internal import NIOPosix\n", "Libraries/HTTPServer/Sources/Server.swift")
+        self.source_kept(rule, "internal import AsyncHTTPClient\n", "Sources/App/Doctor/OperatorsAddress.swift")
+        self.source_kept(rule, "internal import FoundationNetworking\n", "HumonClient/Sources/Transport.swift")
+        self.source_kept(rule, "internal import ArgumentParser\n", "Sources/App/Options.swift")
+
+    def test_code_keeps_to_its_part(self):
+        rule = sources.code_keeps_to_its_part
+        self.source_broken(rule, "\nlet deadline = Date.now + 5\n", 2)
+        self.source_broken(rule, "let start = Date()\n", path="Libraries/HTTPServer/Sources/RateLimiter.swift")
+        self.source_broken(rule, "clock_gettime(CLOCK_REALTIME, &time)\n")
+        self.source_broken(rule, "let told = Mutex<(@Sendable (Notification) -> Void)?>(nil)\n")
+        for statement in ("INSERT INTO a", "UPDATE \\(a)", "DELETE FROM a", "TRUNCATE a"): self.source_broken(rule, f'"{statement}"')
+        self.source_broken(rule, '"SELECT max(position) FROM log.recorded_events"')
+        self.source_broken(rule, 'let a = ReportParameter("until", .time, "Continue with --before.")')
+        self.source_broken(rule, 'OperatorReport("a", "See humon log search.", [], columns) { _ in .complete() }')
+        self.source_kept(rule, "// Date()\nlet deadline = ContinuousClock.now + .seconds(5)\nclock_gettime(CLOCK_MONOTONIC, &time)\n")
+        self.source_kept(rule, "let told = Mutex<[@Sendable () -> Void]>([])\n")
+        self.source_kept(rule, '"INSERT INTO \\(schema).events"', "Sources/Events/EventsProjection.swift")
+        self.source_kept(rule, '"FROM log.recorded_events"', "Libraries/EventStore/Sources/LogReader.swift")
+        self.source_kept(rule, 'let a = ReportParameter("until", .time, "Only events before this time.")')
+
+    def test_sql_names_only_own_read_models(self):
+        rule = sources.sql_names_only_own_read_models
+        self.source_broken(rule, 'let query: SQL = "SELECT id FROM \\(identifier: UsersProjection.schema).users"')
+        self.source_broken(rule, "let state = try await ReadModelState.of(UsersProjection.self, client)\n")
+        self.source_broken(rule, 'client.query("SELECT 1 FROM users_v1.devices")')
+        self.source_broken(rule, '"""\nSELECT 1 FROM\n    users.users\n"""', 2)
+        self.source_broken(rule, '"SELECT count(*) FROM events_v1.events"', path="Sources/App/Doctor.swift")
+        self.source_broken(rule, '"... JOIN events ON owner_id = id"', path="Sources/Users/UsersModule.swift")
+        self.source_broken(rule, 'SQL("TRUNCATE devices")', path="Libraries/EventStore/Sources/LogReader.swift")
+        self.source_broken(rule, 'client.query("select 1 from \\(schema).events join users.users on true")')
+        self.source_broken(rule, "enum WebProjection {}", path="Sources/Web/WebProjection.swift")
+        self.source_kept(rule, '"SELECT 1 FROM \\(identifier: EventsProjection.schema).events"')
+        self.source_kept(rule, "/// As `users_v1` is.\nlet all = [UsersProjection()]\n", "Sources/App/Backend.swift")
+        self.source_kept(rule, "let users = events.map(\\.owner)\n", "Sources/App/Demo.swift")
+
+    def test_no_type_has_the_name_of_a_target(self):
+        self.source_broken(sources.no_type_has_the_name_of_a_target, "public enum Users {}\n")
+        self.source_broken(sources.no_type_has_the_name_of_a_target, "typealias Postgres = PostgresClient\n")
+        self.source_kept(sources.no_type_has_the_name_of_a_target, "public struct EventsView {}\n")
+
+    def test_stored_types_are_listed(self):
+        text = """enum UserDomainEvent: DomainEvent {
+            static let storedTypes = [StoredType("UserCreated"), StoredType(
+                "UserRenamed", upcasters: [{ $0 }])]
+            // Once there was "UserMoved".
+            var stored: (type: String, data: JSON) { ("UserRenamed", ["name": .null]) }
+        """
+        self.source_kept(sources.stored_types_are_listed, text)
+        self.source_broken(sources.stored_types_are_listed, text.replace("//", ""), 4)
+
+    def test_files_have_telling_names(self):
+        self.source_broken(sources.files_have_telling_names, "", path="Sources/App/ServerManager.swift")
+        self.source_broken(sources.files_have_telling_names, "", path="Sources/Events/StringUtils.swift")
+        self.source_kept(sources.files_have_telling_names, "", "Sources/App/Commands/ServeCommand.swift")
+
+    def test_comments_say_what_protects_unchecked_types(self):
+        rule = sources.comments_say_what_protects_unchecked_types
+        self.source_broken(rule, "/// A box.\nfinal class Box: @unchecked Sendable {\n", 2)
+        self.source_broken(rule, "final class Box: @unchecked Sendable {\n")
+        self.source_kept(rule, "/// `@unchecked`: the lock protects it.\nfinal class Box: @unchecked Sendable {\n")
+
+    def test_public_declarations_say_what_they_throw(self):
+        rule = sources.public_declarations_say_what_they_throw
+        self.source_broken(rule, "    /// Reads.\n    public func read() throws {}\n", 2)
+        self.source_broken(rule, "    public func read(\n        _ body: () throws -> Void\n    ) async throws {}\n")
+        self.source_broken(rule, "    public init(_ cell: Cell) throws(CellError) {}\n")
+        self.source_broken(rule, "    public subscript(id: Int) -> Row { get throws { row } }\n")
+        self.source_broken(rule, "public protocol Reader {\n    func read() async throws\n}\n", 2)
+        self.source_broken(rule, "/// - Throws: `E`\npublic func a() throws {}\npublic func b() throws {}\n", 3)
+        self.source_kept(rule, "/// - Throws: `E`\n@discardableResult\npublic func read() throws {}\n")
+        self.source_kept(rule, "    public func each(_ body: () throws -> Void) rethrows {}\n    func read() throws {}\n")
+        self.source_kept(rule, "public protocol Reader {\n    var name: String { get }\n}\nfunc read() throws {}\n")
+
+    def test_listed_files_have_the_unsafe_code(self):
+        rule = sources.listed_files_have_the_unsafe_code
+        path = "Libraries/Encoding/Sources/Block.swift"
+        listed = "# Security\n\n## Unsafe code\n\n| file | reason |\n|---|---|\n| `{}` | The memory of the index. |\n"
+        for text in ("let bytes = unsafe pointer.load(as: Int.self)\n", "@safe struct Box {\n",
+                     "func read(_ bytes: UnsafeRawBufferPointer) {}\n", "nonisolated(unsafe) static var count = 0\n"):
+            self.source_broken(rule, text)
+        self.source_kept(rule, "// No unsafe code.\nlet sql = SQL(unsafeText: text)\nfunc read(_ bytes: RawSpan) {}\n")
+        self.kept(rule, {"docs/security.md": listed.format(path), path: "unsafe start.deallocate()\n"})
+        self.broken(rule, {"docs/security.md": listed.format(path), path: "free(start)\n"}, "docs/security.md:7")
+        module = "Sources/Events/Block.swift"
+        self.broken(rule, {"docs/security.md": listed.format(module), module: "unsafe start.deallocate()\n"}, "docs/security.md:7")
+
+    def test_tests_ask_the_kernel_for_the_end_of_a_process(self):
+        rule = sources.tests_ask_the_kernel_for_the_end_of_a_process
+        path = "Tests/AppTests/ServeTests.swift"
+        self.source_broken(rule, "try process.run()\nprocess.waitUntilExit()\n", 2, path)
+        self.source_broken(rule, "process.terminationHandler = { _ in }\n", path=path)
+        self.source_kept(rule, "#expect(try await process.untilEnd() == 0)\n", path)
+
+    def test_production_uses_every_member(self):
+        self.broken(sources.production_uses_every_member, {"Sources/Web/Tea.swift": "\nlet tea = 1\n"}, "Sources/Web/Tea.swift:2", *(
+            f"Sources/{name}/{name}Projection.swift:{line}" for name in ("Users", "Events") for line in (1, 2)))
+
+    def test_members_without_a_use_are_found_and_members_with_one_are_not(self):
+        kettle = """struct Kettle {
+            var litres = 1  // warmth
+            let warmth: Int
+            func boil(_ water: Int) {}
+            func boil(tea: Int) {}
+            func pour(into cup: Int, slowly: Bool) {}
+            func wash(with soap: Int = 0) {}
+            func rest() {}
+        }
+        """
+        kitchen = "let kettle = Kettle(litres: 2)\nkettle.boil(1)\nkettle.wash()\nprint(kettle)"
+        texts = [("Kettle.swift", kettle), ("Kitchen.swift", kitchen)]
+        found = list(sources.unused_members(texts))
+        self.assertEqual([(line, name, label) for _, line, name, label in found],
+                         [(3, "warmth", None), (5, "boil", "tea"), (6, "pour", "into"), (8, "rest", None)])
+        self.assertEqual([name for _, _, name, _ in sources.unused_members(texts, "warmth rest")], ["boil", "pour"])
+
+
+class Documents(Samples):
+    def test_links_and_paths_lead_somewhere(self):
+        rule = documents.links_and_paths_lead_somewhere
+        page = {"docs/page.md": "# Page\n## Two words"}
+        for text in ("[a](missing.md)", "[a](page.md#missing)", "[a](#missing)", "`Sources/Missing.swift`"):
+            with self.subTest(text=text): self.broken(rule, page | {"docs/a.md": "\n" + text}, "docs/a.md:2")
+        for text in ("[a](page.md)", "[a](page.md#two-words)", "[a](../docs/page.md)", "[a](https://example.org)",
+                     "```\n[a](missing.md)\n```", "`Sources/Web/WebModule.swift`",
+                     "`Sources/Tea`\n```swift file=Sources/Tea/Tea.swift\n```"):
+            with self.subTest(text=text): self.kept(rule, page | {"docs/a.md": text})
+
+    def test_documents_name_types_that_exist(self):
+        rule = documents.documents_name_types_that_exist
+        files = {"Sources/Web/Tea.swift": "struct TeaPot {}", "Tests/AppTests/ServeTests.swift": ""}
+        self.kept(rule, files | {"docs/a.md": "`TeaPot.pour()`, `ServeTests`, `HTTPServer`, `RawSpan`, `Age`, `Idempotency-Key`"})
+        self.broken(rule, files | {"docs/a.md": "A\n`TeaCup<Int>`\n```\n`CoffeePot`\n```\n"}, "docs/a.md:2")
+
+    def test_documents_name_parts_of_the_log_that_exist(self):
+        rule = documents.documents_name_parts_of_the_log_that_exist
+        files = {"db/functions/append.sql": "CREATE OR REPLACE FUNCTION log.append(a int)",
+                 "db/migrations/0001_log.sql": "CREATE TABLE log.old (a int);\nALTER TABLE log.old RENAME TO events"}
+        self.kept(rule, files | {"docs/a.md": "`log.append(1)`, log.events, event-log.md\n```swift\nlog.run()\n```\n"})
+        self.broken(rule, files | {"docs/a.md": "```sql\nlog.tail()\n```\nlog.old"}, "docs/a.md:2", "docs/a.md:4")
+
+    def test_documents_name_commands_and_settings_that_exist(self):
+        rule = documents.documents_name_commands_and_settings_that_exist
+        files = {"docs/cli.md": "## humon serve\n## humon log\n## humon log tail\n", "docs/settings.md": "| `HUMON_DATA` | a path |\n",
+                 "Makefile": "verify:\n", "scripts/verify": "case $name in\nfuzz)\n"}
+        kept = "`humon log tail --follow`, `make\nverify NAME=fuzz`, make tea, `HUMON_DATA`\n```sh\nhumon serve\n```\n"
+        self.kept(rule, files | {"docs/a.md": kept})
+        for text in ("`humon boil`", "`humon log boil`", "`make tea`", "`make verify NAME=tea`", "`HUMON_TEA`", "```sh\n$ humon boil\n```"):
+            with self.subTest(text=text): self.broken(rule, files | {"docs/a.md": "\n" + text}, f"docs/a.md:{3 if '$' in text else 2}")
+
+    def test_decision_records_have_their_parts(self):
+        rule = documents.decision_records_have_their_parts
+        path, index = "docs/decisions/0001-a.md", {"docs/decisions/README.md": "[1 a](0001-a.md)"}
+        record = "# 1. A\n\n- Status: accepted\n- Date: 2026-11-21\n\n## Context\n## Decision\n## Alternatives\n## Consequences\n"
+        self.kept(rule, index | {path: record})
+        for part in ("# 1. ", "- Status: accepted", "- Date: 2026-11-21", *re.findall("## .*", record)):
+            with self.subTest(part=part): self.broken(rule, index | {path: record.replace(part, "")}, f"{path}:1")
+        self.broken(rule, {path: record, "docs/decisions/README.md": ""}, "docs/decisions/README.md:1")
+
+    def test_the_security_page_names_tests_that_exist(self):
+        rule = documents.the_security_page_names_tests_that_exist
+        path, row = "docs/security.md", "- `Tests/WebTests/TeaTests.swift` `Making tea`: `tea is hot`\n"
+        page = "# Security\n\n" + "".join(f"## API{risk}: Tea\n\n{row}\nOpen: milk.\n\n" for risk in range(1, 11))
+        suites = "@Suite struct `Other` {\n}\n@Suite struct `Making tea` {\n    @Test func `tea is hot`() {}\n}\n"
+        files = {"Tests/WebTests/TeaTests.swift": suites, "scripts/tea.py": "class Tea(Case):\n    def test_heat(self):\n"}
+        self.kept(rule, files | {path: page})
+        self.kept(rule, files | {path: page.replace(row, "- `scripts/tea.py` `Tea`: `test_heat`\n", 1)})
+        for wrong in ("`Making tea`: `tea is cold`", "`Other`: `tea is hot`", "tea is hot"):
+            self.broken(rule, files | {path: page.replace("`Making tea`: `tea is hot`", wrong, 1)}, f"{path}:5")
+        self.broken(rule, files | {path: page.replace("Open: ", "", 1)}, f"{path}:3")
+        self.broken(rule, files | {path: page.replace("API10", "API11")}, f"{path}:1")
+
+    def listing_files(self, text):
+        shown = {f"Libraries/{name}/README.md": f"# {name}\n```swift\nlet tea = Tea()\n    tea.pour()\n```\n" for name in LIBRARIES}
+        tests = {f"Libraries/{name}/Tests/A.swift": "func a() {\n    let tea = Tea()\n    tea.pour()\n}\n" for name in LIBRARIES}
+        client = {"HumonClient/README.md": "```swift\nhumon()\n```\n", "HumonClient/Tests/PageListings.swift": "humon()\n"}
+        return shown | tests | client | {"docs/clients.md": "```swift\nhumon()\n```\n", "Libraries/Encoding/Sources/Tea.swift": text}
+
+    def test_listings_are_compiled_by_tests(self):
+        rule, path = documents.listings_are_compiled_by_tests, "Libraries/Encoding/Sources/Tea.swift"
+        comment = "/// Makes tea.\n///\n/// ```swift\n/// let tea = Tea()\n/// tea.pour()\n/// ```\n@frozen\npublic struct Tea {\n"
+        files = self.listing_files(comment)
+        self.kept(rule, files)
+        self.assertEqual(list(documents.listings_of_comments(comment)), [(3, "public struct Tea {", ["let tea = Tea()", "tea.pour()"])])
+        self.broken(rule, files | {path: comment.replace("pour", "drink")}, f"{path}:3")
+        between = {"Libraries/Postgres/Tests/A.swift": "let tea = Tea()\nprint()\ntea.pour()\n"}
+        self.broken(rule, files | between, "Libraries/Postgres/README.md:2")
+        self.broken(rule, files | {"Libraries/Postgres/README.md": "# No code\n"}, "Libraries/Postgres/README.md:1")
+        page = "```swift\ntea()\n```\n\n```swift not-compiled\ntea()\n```\n"
+        self.broken(rule, files | {"docs/clients.md": page}, "docs/clients.md:1", "docs/clients.md:5")
+
+    def test_front_doors_show_an_example(self):
+        example = "/// A.\n///\n/// ```swift\n/// a()\n/// ```\n{}\n}}\n"
+        files = {path: example.format(declaration) for path, declaration in documents.FRONT_DOORS.items()}
+        rule, path, root = documents.front_doors_show_an_example, "Libraries/HTTPServer/Sources/Routing/Router.swift", pathlib.Path(".")
+        self.kept(rule, files, root)
+        self.broken(rule, files | {path: "/// A.\n" + documents.FRONT_DOORS[path]}, f"{path}:2", root=root)
+
+    def test_recipes_fit_the_sources(self):
+        rule = documents.recipes_fit_the_sources
+        page = """# Page
+## Add a module
+One files outside change.
+| `Sources/Web/A.swift` | change |
+### 1.
+```diff file=Sources/Web/A.swift
+ let a = 1
++let b = 2
+@@
+-let d = 4
+```
+```swift file=Sources/Comments/B.swift
+let c = 3
+```
+## Add a field to an event
+| `Sources/Web/A.swift` | change |
+```diff file=Sources/Web/A.swift
+ let d = 4
+```
+"""
+        path, file = "docs/extending.md", "Sources/Web/A.swift"
+        whole = {path: page, file: "import C\nlet a = 1\nlet d = 4\n"}
+        self.kept(rule, whole)
+        self.broken(rule, {path: page}, f"{path}:6", f"{path}:17")
+        self.broken(rule, whole | {file: "let a = 1\n"}, f"{path}:6", f"{path}:17")
+        self.broken(rule, whole | {file: "let a = 1\nlet a = 1\nlet d = 4\n"}, f"{path}:6")
+        self.broken(rule, whole | {"Sources/Comments/B.swift": ""}, f"{path}:12")
+        self.broken(rule, whole | {path: page.replace("Sources/Comments/B", "Sources/HTTP/B")}, f"{path}:12")
+        self.broken(rule, whole | {path: page.replace("One files", "Two files")}, f"{path}:3")
+        row = "| `Sources/Web/A.swift` | change |\n```"
+        self.broken(rule, whole | {path: page.replace(row, "| `Sources/Web/C.swift` | new |\n" + row)}, f"{path}:16")
+
+    def test_generated_documents_are_fresh(self):
+        with tempfile.TemporaryDirectory(prefix="humon-lint-") as name:
+            root = pathlib.Path(name)
+            for script in ("scripts/chart", "Benchmarks/capacity.py"):
+                (root / script).parent.mkdir()
+                (root / script).write_text("import sys\nsys.exit(sys.argv[1:] != ['--check'])\n")
+            self.kept(documents.generated_documents_are_fresh, {}, root)
+            (root / "scripts/chart").write_text("raise SystemExit(1)\n")
+            self.broken(documents.generated_documents_are_fresh, {}, "docs/peers.svg:1", root=root)
+
+    def test_code_in_a_page(self):
+        page = Page("a.md", "# A: b-c `d`\n`make\ntest` and\n  ```sh\n$ humon serve\n  ```\n`a`\n")
+        self.assertEqual(page.anchors, {"a-b-c-d"})
+        self.assertEqual(list(page.commands()), [(5, "humon serve"), (1, "d"), (2, "make test"), (7, "a")])
+
+
+class Deployment(Samples):
+    def test_make_help_lists_every_target(self):
+        kept = "## help  a\nhelp:\n## tea  b\ntea: help\n"
+        broken = kept.replace("## tea", "## tee")
+        self.sample(deployment.make_help_lists_every_target, {"Makefile": (kept, broken)}, "Makefile:3", "Makefile:4")
+
+    def test_packages_have_one_version(self):
+        rule = deployment.packages_have_one_version
+        files = {"Package.swift": '.package(url: "https://a.org/b/Yams", exact: "6.2.2"),\n', "deploy/packages.txt": "yams 6.2.2\n",
+                 "Dockerfile": "RUN swift build --force-resolved-versions\n"}
+        self.kept(rule, files)
+        self.broken(rule, files | {"deploy/packages.txt": "yams 6.2.1\n"}, "Package.swift:1")
+        self.broken(rule, files | {"Package.swift": '\n.package(url: "https://a.org/b/Yams", from: "6.2.2"),\n'}, "Package.swift:2")
+        self.broken(rule, files | {"Dockerfile": "RUN swift build\n"}, "Dockerfile:1")
+
+    def test_the_client_alone_has_the_settings_of_the_whole(self):
+        own = '.library(name: "HumonClient", targets: ["HumonClient"])\n.iOS(.v16)\nenableUpcomingFeature("A")\n'
+        self.sample(deployment.the_client_alone_has_the_settings_of_the_whole, {
+            "Package.swift": (own, own), "HumonClient/Package.swift": ('enableUpcomingFeature("A")', ""),
+        }, "HumonClient/Package.swift:1")
+
+    def test_migrations_are_embedded(self):
+        rule, path = deployment.migrations_are_embedded, "Libraries/EventStore/Sources/Schema.swift"
+        schema = 'Migration(name: "0001_log")\nMigration(name: "0002_keys")\nPackageResources.append_sql, PackageResources.grants_sql\n'
+        files = {path: schema, "db/migrations/0001_log.sql": "", "db/migrations/0002_keys.sql": "", "db/functions/append.sql": ""}
+        self.kept(rule, files)
+        self.broken(rule, files | {path: schema.replace("0002_keys", "0002_kays")}, f"{path}:2")
+        self.broken(rule, files | {"db/migrations/0003_tea.sql": ""}, f"{path}:1")
+        self.broken(rule, files | {"db/functions/tail.sql": ""}, f"{path}:1")
+
+    def test_migrations_change_tables_and_functions_replace_functions(self):
+        function = "-- Appends.\nCREATE OR REPLACE FUNCTION log.append() AS $$\nDROP TABLE a; \n$$;\n"
+        self.sample(deployment.migrations_change_tables_and_functions_replace_functions, {
+            "db/migrations/0020_a.sql": ("CREATE TABLE a ();\n", "\nCREATE FUNCTION a()"),
+            "db/functions/append.sql": (function, function + "\nDROP TABLE a;\n"),
+        }, "db/migrations/0020_a.sql:2", "db/functions/append.sql:6")
+
+    def test_alerts_have_tests_and_runbooks(self):
+        rule = deployment.alerts_have_tests_and_runbooks
+        alert = '- alert: Tea\n  runbook_url: "file:///usr/share/doc/humon/runbooks.md#tea"\n'
+        runbook = "# Runbooks\n\n### Tea\n\n- **Means:** a\n- **Look:** b\n- **Type:** c\n- **Wake:** d\n"
+        files = {"deploy/prometheus/alerts.yml": "\n" + alert, "deploy/prometheus/alerts-test.yml": '{alertname="Tea"}',
+                 "docs/runbooks.md": runbook, "docs/deploying.md": "/usr/share/doc/humon/runbooks.md"}
+        self.kept(rule, files)
+        self.broken(rule, files | {"deploy/prometheus/alerts-test.yml": ""}, "deploy/prometheus/alerts.yml:2")
+        self.broken(rule, files | {"deploy/prometheus/alerts.yml": alert.replace("#tea", "#milk")}, "deploy/prometheus/alerts.yml:1")
+        self.broken(rule, files | {"docs/runbooks.md": runbook.replace("**Wake:**", "")}, "docs/runbooks.md:3")
+        other = files | {"docs/runbooks.md": runbook.replace("Tea", "Milk")}
+        self.broken(rule, other, "deploy/prometheus/alerts.yml:2", "docs/runbooks.md:3")
+        self.broken(rule, files | {"docs/deploying.md": ""}, "docs/deploying.md:1")
+
+    def test_dashboards_and_alerts_use_metrics_that_exist(self):
+        page = "`humon_backup_size_bytes`\n| `humon_seconds` | histogram | | a |\n| `humon_log` | gauge | | a |\n"
+        self.sample(deployment.dashboards_and_alerts_use_metrics_that_exist, {
+            "docs/metrics.md": (page, page), "deploy/grafana/humon.json": ("humon_seconds_bucket humon_log", "\nhumon_seconds"),
+            "deploy/prometheus/alerts.yml": ("humon_backup_size_bytes", "humon_tea"),
+        }, "deploy/grafana/humon.json:2", "deploy/prometheus/alerts.yml:1")
+
+    def test_deployment_files_name_settings_and_files_that_exist(self):
+        page = "| `HUMON_DATA` | a path |\n"
+        self.sample(deployment.deployment_files_name_settings_and_files_that_exist, {
+            "docs/settings.md": (page, page),
+            "deploy/humon.env": ("# HUMON_TEA\nHUMON_DATA=1\n# docs/settings.md\n", "HUMON_TEA=1\n# docs/tea.md\n"),
+            "docker-compose.yml": ("      - ./deploy/humon.env:/a:ro\n      - ./secrets/a:/a\n", "      - ./tea:/a:ro\n"),
+            "Dockerfile": ("COPY Package.swift Sources ./\nCOPY --from=a /b /c\n", "COPY Package.swift Tea ./\n"),
+        }, "deploy/humon.env:1", "deploy/humon.env:2", "docker-compose.yml:1", "Dockerfile:1")
+
+    def test_nginx_is_careful(self):
+        rule = deployment.nginx_is_careful
+        server, templates = "deploy/nginx/server.conf", "deploy/nginx/templates/"
+        log = templates + "humon.conf.template"
+        files = {
+            server: "\nerror_log stderr emerg;\nadd_header A b always;\n",
+            log: "log_format humon '$status';\nserver {\n  include humon/server.conf;\n}\n",
+            templates + "tls.conf.template": "a;\nserver {\n  error_log stderr emerg;\n}\n",
+            "docker-compose.yml": '    PROXY_LISTEN: "listen 80; listen [::]:80;"\n    PROXY_B_LISTEN: "listen 127.0.0.1:81;"\n',
+        }
+        self.kept(rule, files)
+        self.broken(rule, files | {server: "\nerror_log stderr emerg;\nadd_header A b;\n"}, f"{server}:3")
+        self.broken(rule, files | {server: "add_header A b always;\n"}, f"{server}:1")
+        self.broken(rule, files | {templates + "tls.conf.template": "a;\nserver {\n}\n"}, templates + "tls.conf.template:2")
+        for variable in ('$request"', "$args", "$http_tb_device_token"):
+            self.broken(rule, files | {log: f"log_format humon '{variable}';\n"}, f"{log}:1")
+        self.broken(rule, files | {"docker-compose.yml": '\n    PROXY_LISTEN: "listen 80;"\n'}, "docker-compose.yml:2")
+
+    def test_databases_are_careful(self):
+        rule = deployment.databases_are_careful
+        patroni, alone = "deploy/patroni/patroni.yml", "deploy/postgres/postgresql.conf"
+        settings = "archive_command{0} 'a'\narchive_timeout{0} 60\nwal_compression{0} on\n"
+        files = {
+            patroni: settings.format(":") + "max_connections: 100\n- host all humon 10.0.0.0/8\n", alone: settings.format(" ="),
+            "deploy/postgres/pg_hba.conf": "local all postgres peer\nhostssl all humon,doctor all\n",
+            "deploy/haproxy/haproxy.cfg": "server a 10.0.0.1:5432 maxconn 40\n",
+            "deploy/etcd/etcd.template": "ETCD_AUTO_COMPACTION_RETENTION=1h\n",
+            "deploy/etcd/enable-authentication": 'user add root --interactive=false <"$1/etcd_root_password"\n'
+                                                 'user add patroni --interactive=false <"$1/etcd_password"\n',
+        }
+        self.kept(rule, files)
+        self.broken(rule, files | {alone: settings.format(" =").replace("60", "90")}, f"{patroni}:2")
+        self.broken(rule, files | {"deploy/postgres/pg_hba.conf": "\nhost all humon,postgres all\n"}, "deploy/postgres/pg_hba.conf:2")
+        self.broken(rule, files | {"deploy/haproxy/haproxy.cfg": "server a 10.0.0.1:5432 maxconn 41\n"}, "deploy/haproxy/haproxy.cfg:1")
+        self.broken(rule, files | {"deploy/etcd/etcd.template": ""}, "deploy/etcd/etcd.template:1")
+        self.broken(rule, files | {"deploy/etcd/enable-authentication": ""}, "deploy/etcd/enable-authentication:1")
+
+    def test_units_pause_and_have_documentation(self):
+        rule, path = deployment.units_pause_and_have_documentation, "deploy/systemd/humon@.service"
+        unit = "[Unit]\nDocumentation=file:///usr/share/doc/a.md\nStartLimitBurst=5\n[Service]\nRestart=always\n"
+        guide = {"docs/deploying.md": "install a.md /usr/share/doc/a.md"}
+        self.kept(rule, guide | {path: unit})
+        self.broken(rule, guide | {path: unit.replace("StartLimitBurst=5\n", "")}, f"{path}:4")
+        self.broken(rule, guide | {path: unit.replace("a.md", "b.md")}, f"{path}:2")
+        self.broken(rule, guide | {path: "[Unit]\n"}, f"{path}:1")
+
+
+class Rules(unittest.TestCase):
+    def test_each_rule_has_a_test_of_its_name(self):
+        names = {name for case in (Sources, Documents, Deployment) for name in dir(case)}
+        self.assertEqual([rule.__name__ for rule in RULES if f"test_{rule.__name__}" not in names], [])
+
+    def test_a_file_that_a_rule_looks_for_in_vain_is_known(self):
+        sample = tree({})
+        list(documents.recipes_fit_the_sources(sample))
+        self.assertEqual(sample.missing, {"docs/extending.md"})
+
+
+if __name__ == "__main__":
+    unittest.main()

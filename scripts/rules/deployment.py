@@ -1,0 +1,198 @@
+"""The rules about what surrounds the program: Makefile, manifests, migrations, and the files of a deployment."""
+import re
+
+from .tree import line_at, line_of, rule
+
+@rule
+def make_help_lists_every_target(tree):
+    makefile = tree.text("Makefile")
+    targets = re.findall(r"(?m)^([a-z-]+):", makefile)
+    for match in re.finditer(r"(?m)^## ([a-z-]+)\s", makefile):
+        if match[1] not in targets: yield "Makefile", line_at(makefile, match.start()), f"there is no target {match[1]}; remove the line"
+    for target in targets:
+        if not re.search(rf"(?m)^## {target}\s", makefile):
+            yield "Makefile", line_of(makefile, f"\n{target}:") + 1, f"make help does not list {target}; add a line ## {target}"
+
+
+@rule
+def packages_have_one_version(tree):
+    manifest, listed = tree.text("Package.swift"), "deploy/packages.txt"
+    versions = dict(re.findall(r"(?m)^([a-z][\w-]*) (\d+\.\d+\.\d+)$", tree.text(listed)))
+    for match in re.finditer(r'\.package\(url: "([^"]*)"(?:, exact: "([^"]+)")?', manifest):
+        name, line = match[1].rpartition("/")[2], line_at(manifest, match.start())
+        if not match[2]:
+            yield "Package.swift", line, f"{name} has no exact version; write exact:"
+        elif versions.get(name.lower()) != match[2]:
+            yield "Package.swift", line, f"{listed} has {name} {versions.get(name.lower())}; write {match[2]} there"
+    if "--force-resolved-versions" not in tree.text("Dockerfile"):
+        yield "Dockerfile", 1, "the image may build with other versions; build with --force-resolved-versions"
+
+
+@rule
+def the_client_alone_has_the_settings_of_the_whole(tree):
+    path = "HumonClient/Package.swift"
+    own, alone = (set(re.findall(r'enableUpcomingFeature\("(\w+)"\)', tree.text(file))) for file in ("Package.swift", path))
+    for name in sorted(own ^ alone): yield path, 1, f"only one of the two manifests enables {name}; make them equal"
+    for part in ('.library(name: "HumonClient", targets: ["HumonClient"])', ".iOS(.v16)"):
+        if part not in tree.text("Package.swift"): yield "Package.swift", 1, f"apps need {part}; add it"
+
+
+@rule
+def migrations_are_embedded(tree):
+    path = "Libraries/EventStore/Sources/Schema.swift"
+    schema = tree.text(path)
+    migrations, functions = ([file.rpartition("/")[2].removesuffix(".sql") for file in tree.below(folder, ending=".sql")]
+                             for folder in ("db/migrations", "db/functions"))
+    listed = re.findall(r'name: "(\d{4}_\w+)"', schema)
+    if listed != migrations:
+        wrong = next((a or b for a, b in zip([*listed, None], [*migrations, None]) if a != b), "the last migration")
+        yield path, line_of(schema, f'"{wrong}"'), f"the list differs from db/migrations at {wrong}; list the files in their order"
+    embedded = set(re.findall(r"PackageResources\.([a-z]\w+)_sql", schema))
+    for name in sorted(embedded ^ {*functions, "grants"}):
+        yield path, line_of(schema, name), f"list and db/functions differ at {name}; make them equal"
+
+
+@rule
+def migrations_change_tables_and_functions_replace_functions(tree):
+    """A file of functions runs after every migration, and may lock no table."""
+    for path in tree.below("db/migrations", ending=".sql"):
+        # Earlier migrations contain the functions of their time.
+        match = re.search(r"CREATE[A-Z ]* FUNCTION", tree.text(path)) if path > "db/migrations/0018" else None
+        if match: yield path, line_at(tree.text(path), match.start()), "a migration creates a function; put it into db/functions"
+    for path in tree.below("db/functions", ending=".sql"):
+        text = re.sub(r"(?s)\$\$.*?\$\$", lambda body: "\n" * body[0].count("\n"), tree.text(path))
+        for match in re.finditer(r"\s*([^;]+)", re.sub(r"--[^\n]*", "", text)):
+            if match[1].strip() and not match[1].startswith("CREATE OR REPLACE FUNCTION log."):
+                line = line_at(match.string, match.start(1))
+                yield path, line, "a file of functions only replaces functions; write CREATE OR REPLACE FUNCTION log."
+
+
+# Deployment
+
+
+def deployment(tree):
+    return [*tree.below("deploy"), "Dockerfile", "docker-compose.yml", "docker-compose.tls.yml"]
+
+
+def alerts(tree):
+    """The alerts: name, file, line and text."""
+    for file in ("deploy/prometheus/alerts.yml", "deploy/prometheus/machine-alerts.yml"):
+        text = tree.text(file)
+        starts = [match.start() for match in re.finditer("- alert: ", text)]
+        for start, end in zip(starts, [*starts[1:], len(text)]):
+            rule_text = text[start:end]
+            yield rule_text.split("\n")[0].removeprefix("- alert: "), file, line_at(text, start), rule_text
+
+
+@rule
+def alerts_have_tests_and_runbooks(tree):
+    page = "docs/runbooks.md"
+    text = tree.text(page)
+    sections = {part.split("\n")[0]: part for part in text.split("\n### ")[1:] if "**Means:**" in part}
+    tests = "".join(tree.text(f"deploy/prometheus/{file}") for file in ("alerts-test.yml", "alerts-days-test.yml"))
+    names = set()
+    for name, file, line, body in alerts(tree):
+        names.add(name)
+        if f'{{alertname="{name}"}}' not in tests: yield file, line, f"no test sees {name} fire; add one to alerts-test.yml"
+        if name not in sections: yield file, line, f"{name} has no runbook; write the section ### {name} of {page}"
+        if f'runbook_url: "file:///usr/share/doc/humon/runbooks.md#{name.lower()}"\n' not in body:
+            yield file, line, f"{name} does not link to its runbook; write its runbook_url"
+    for name, section in sections.items():
+        line = line_of(text, f"\n### {name}\n") + 1
+        if name not in names: yield page, line, f"there is no alert {name}; remove the runbook, or correct its name"
+        for part in ("**Look:**", "**Type:**", "**Wake:**"):
+            if part not in section: yield page, line, f"the runbook does not say {part.strip('*:')}; add - {part}"
+    if "/usr/share/doc/humon/runbooks.md" not in tree.text("docs/deploying.md"):
+        yield "docs/deploying.md", 1, "the guide does not install the runbooks; the alerts link to /usr/share/doc/humon/runbooks.md"
+
+
+@rule
+def dashboards_and_alerts_use_metrics_that_exist(tree):
+    """A test holds the table equal to the metrics of a server. The text names those of the scripts in deploy."""
+    page = tree.text("docs/metrics.md")
+    names = set(re.findall(r"`(humon_(?:backup|certificate)_\w+)`", page))
+    for name, kind in re.findall(r"(?m)^\| `([a-z_]+)` \| (\w+) \|", page):
+        names.update([name + end for end in ("_bucket", "_sum", "_count")] if kind == "histogram" else [name])
+    for path in ("deploy/grafana/humon.json", "deploy/prometheus/alerts.yml"):
+        text = tree.text(path)
+        for match in re.finditer(r"\b(?:humon|process)_[a-z_]+\b", text):
+            if match[0] not in names: yield path, line_at(text, match.start()), f"there is no metric {match[0]}; docs/metrics.md lists them"
+
+
+@rule
+def deployment_files_name_settings_and_files_that_exist(tree):
+    for path in deployment(tree):
+        for number, line in enumerate(tree.text(path).split("\n"), 1):
+            if not line.lstrip(" ").startswith("#") and not path.startswith("deploy/grafana"):
+                for name in re.findall(r"\b(HUMON_[A-Z_]+|TB_[A-Z_]+|DATABASE_URL\w*)\b", line):
+                    if name not in tree.settings: yield path, number, f"there is no setting {name}; docs/settings.md lists them"
+            named = re.findall(r"\b((?:deploy|docs|scripts|Sources)/[A-Za-z0-9_@/.-]*[A-Za-z0-9])", line)
+            # Containers mount files. Git ignores those that are made on the machine.
+            if path.startswith("docker-compose"): named += re.findall(r"^ *- \./((?!secrets/|tls)[^:]+):", line)
+            if path == "Dockerfile" and line.startswith("COPY ") and "--from" not in line:
+                named += [file for file in line.split()[1:-1] if "*" not in file]
+            for file in dict.fromkeys(named):
+                if not tree.exists(file): yield path, number, f"{file} is not there; correct the path"
+
+
+@rule
+def nginx_is_careful(tree):
+    for path in tree.below("deploy/nginx"):
+        for number, line in enumerate(tree.text(path).split("\n"), 1):
+            # A location with headers of its own inherits none.
+            if "add_header " in line and not line.startswith("#") and not (
+                    path == "deploy/nginx/server.conf" and re.fullmatch("add_header .* always;", line)):
+                yield path, number, "headers are added in one place; move the line into deploy/nginx/server.conf, with always"
+    if "\nerror_log stderr emerg;\n" not in tree.text("deploy/nginx/server.conf"):
+        yield "deploy/nginx/server.conf", 1, "errors of nginx quote request lines; write error_log stderr emerg;"
+    for name in ("humon", "tls"):
+        path = f"deploy/nginx/templates/{name}.conf.template"
+        text = tree.text(path)
+        for match in re.finditer(r"\nserver \{(?:(?!\nserver \{).)*", text, re.DOTALL):
+            if "include humon/server.conf;" not in match[0] and "error_log stderr emerg;" not in match[0]:
+                yield path, line_at(text, match.start()) + 1, "errors of this server quote request lines; write error_log stderr emerg;"
+        for match in re.finditer(r"log_format humon([^;]*);", text):
+            for variable in ("$request ", '$request"', '$request_uri"', "$args", "$query_string", "$http_", "$cookie"):
+                if variable in match[1]: yield path, line_at(text, match.start()), f"the log may quote a token by {variable}; leave it out"
+    for path in ("docker-compose.yml", "docker-compose.tls.yml"):
+        text = tree.text(path)
+        for match in re.finditer(r'(?m)^ +PROXY_\w*LISTEN: "(.*)"$', text):
+            port = re.search(r"listen (\d+)", match[1])
+            if "127.0.0.1" not in match[1] and not (port and f"listen [::]:{port[1]}" in match[1]):
+                yield path, line_at(text, match.start()), "nginx does not listen with IPv6; add listen [::]:PORT"
+
+
+@rule
+def databases_are_careful(tree):
+    patroni, alone = "deploy/patroni/patroni.yml", "deploy/postgres/postgresql.conf"
+    for setting in ("archive_command", "archive_timeout", "wal_compression"):
+        values = {text.strip(" '") for path in (patroni, alone) for text in re.findall(rf"(?m)^ *{setting} *[:=](.*)", tree.text(path))}
+        if len(values) != 1:
+            yield patroni, line_of(tree.text(patroni), setting), f"{setting} differs from {alone}; PostgreSQL archives alike in both"
+    for path in (patroni, "deploy/postgres/pg_hba.conf"):
+        for match in re.finditer(r"(?m)^[ -]*host\w* +\S+ +(\S+)", tree.text(path)):
+            if {"postgres", "all"}.intersection(match[1].split(",")):
+                yield path, line_at(tree.text(path), match.start()), "the network admits a superuser; name the users, without postgres"
+    passed = re.search(r"server a .* maxconn (\d+)", tree.text("deploy/haproxy/haproxy.cfg"))
+    there = re.search(r"max_connections: (\d+)", tree.text(patroni))
+    if not passed or not there or 2 * int(passed[1]) + int(there[1]) // 5 > int(there[1]):
+        yield "deploy/haproxy/haproxy.cfg", 1, "two HAProxy leave PostgreSQL less than a fifth of its connections; lower maxconn"
+    if not re.search(r"(?m)^ETCD_AUTO_COMPACTION_RETENTION=\d+h$", tree.text("deploy/etcd/etcd.template")):
+        yield "deploy/etcd/etcd.template", 1, "etcd does not compact itself; set ETCD_AUTO_COMPACTION_RETENTION"
+    for user, file in (("root --interactive=false", "etcd_root_password"), ("patroni --interactive=false", "etcd_password")):
+        if f'user add {user} <"$1/{file}"' not in tree.text("deploy/etcd/enable-authentication"):
+            yield "deploy/etcd/enable-authentication", 1, f"{user.split()[0]} has no password of its own; read it from {file}"
+
+
+@rule
+def units_pause_and_have_documentation(tree):
+    for path in tree.below("deploy/systemd"):
+        if not path.endswith((".service", ".timer", ".conf")): continue
+        text = tree.text(path)
+        if re.search(r"(?m)^Restart(Sec)?=", text) and not re.search(r"(?m)^StartLimitBurst=\d+", text):
+            yield path, line_of(text, "\nRestart") + 1, "the unit is restarted for ever without pauses; set StartLimitBurst"
+        documents = re.findall(r"file://(\S+)", text)
+        if not documents: yield path, 1, "the unit has no documentation; add Documentation=file://…"
+        for file in documents:
+            if file not in tree.text("docs/deploying.md"):
+                yield path, line_of(text, file), f"docs/deploying.md does not install {file}; add it, or name another page"

@@ -1,0 +1,250 @@
+"""The rules about documents: links, names, records, and the code that they show."""
+import os, re, subprocess, sys
+
+from .deployment import alerts
+from .tree import idle_exceptions, line_at, line_of, rule
+
+# Names in documents that no source declares, no alert and no page has.
+FOREIGN_NAMES = {
+    "browsers": "AbortSignal EventSource", "Swift": "AsyncSequence RawSpan TaskExecutor", "Foundation": "FoundationNetworking",
+    "ArgumentParser": "AsyncParsableCommand ValidationError", "Hummingbird": "TracingMiddleware",
+    "swift-distributed-tracing": "InstrumentationSystem", "swift-service-context": "ServiceContext",
+    "swift-service-lifecycle": "ServiceGroup", "swift-log": "StreamLogHandler", "systemd": "LimitNOFILE MemoryMax",
+    "the stored name of a domain event": "UserErased",
+    "decision 28, before decision 35 removed it": "TokenCache",
+}
+NAMED_PATH = re.compile(r"`((?:Sources|Libraries|HumonClient|Tests|db|docs|scripts|checks|Benchmarks|deploy)/[A-Za-z0-9_/.+-]+)`")
+
+
+@rule
+def links_and_paths_lead_somewhere(tree):
+    pages = {page.path: page for page in tree.pages}
+    for page in tree.pages:
+        # A recipe adds files.
+        added = [file for _, _, file, _ in recipe_blocks(tree.text(page.path))]
+        for line, link, path, anchor in page.links():
+            target = os.path.normpath(os.path.join(os.path.dirname(page.path), path)) if path else page.path
+            if not tree.exists(target):
+                yield page.path, line, f"{link} leads to {target}, which is not there; correct the path"
+            elif anchor is not None and target in pages and anchor not in pages[target].anchors:
+                yield page.path, line, f"{link} leads to no heading of {target}; correct the anchor"
+        for line, text in page.prose:
+            for named in NAMED_PATH.findall(text):
+                if not tree.exists(named) and not any((file + "/").startswith(named.rstrip("/") + "/") for file in added):
+                    yield page.path, line, f"{named} is not there; correct the path"
+
+
+@rule
+def documents_name_types_that_exist(tree):
+    """Names in code that look like types, `EventLog` and `EventLog.append`, but neither `Age` nor `Idempotency-Key`."""
+    declaration = re.compile(r"\b(?:struct|class|enum|actor|protocol|typealias) ([A-Z]\w+)")
+    files = [path for path in tree.paths if path.endswith(".swift")]
+    known = {name for path in files for name in declaration.findall(tree.text(path))}
+    known |= {name for page in tree.pages for _, language, line in page.marked if language for name in declaration.findall(line)}
+    # A page may also name a test by its file, and a target or an alert by its name.
+    known |= {re.split("[.+]", path.rpartition("/")[2])[0] for path in files} | {name for name, *_ in alerts(tree)}
+    known |= set(re.findall(r'arget\(\s*name: "(\w+)"', tree.text("Package.swift")))
+    foreign = {name for names in FOREIGN_NAMES.values() for name in names.split()}
+    needed = set()
+    for page in tree.pages:
+        for line, text in page.prose:
+            for name in set(re.findall(r"`([A-Z][a-z]+[A-Z][A-Za-z]*)[`.(<]", text)) - known:
+                needed.add(name)
+                if name not in foreign: yield page.path, line, f"no source declares {name}; correct the name"
+    yield from idle_exceptions(tree, "scripts/rules/documents.py", foreign - needed)
+
+
+@rule
+def documents_name_parts_of_the_log_that_exist(tree):
+    known = {name for file in tree.below("db/functions", ending=".sql") for name in re.findall(r"FUNCTION log\.(\w+)\(", tree.text(file))}
+    statement = r"(?:CREATE (?:TABLE|SEQUENCE|VIEW|INDEX) (?:log\.)?(\w+))|(?:(?:ALTER TABLE|DROP VIEW) log\.(\w+)(?:;| RENAME TO (\w+)))"
+    for file in tree.below("db/migrations", ending=".sql"):
+        for created, former, renamed in re.findall(statement, tree.text(file)):
+            known = known - {former} | {created or renamed} - {""}
+    for page in tree.pages:
+        # Decisions 7, 27 and 50 tell of a table that is gone.
+        gone = {"checkpoints"} if re.search(r"decisions/00(07|27|50)", page.path) else set()
+        for line, language, text in page.marked:
+            # In code of Swift, `log` is a value. `event-log.md` is a file.
+            for name in re.findall(r"(?:^|[^\w/.-])log\.([a-z_]+)", text) if language != "swift" else ():
+                if name not in known | gone: yield page.path, line, f"the log has no {name}; name a table or a function of db"
+
+
+@rule
+def documents_name_commands_and_settings_that_exist(tree):
+    makefile = tree.text("Makefile")
+    commands = {tuple(words.split()) for words in re.findall(r"(?m)^## humon ([a-z ]+)$", tree.text("docs/cli.md"))} | {("help",)}
+    groups = {words[0] for words in commands if len(words) > 1}
+    for page in tree.pages:
+        for line, text in page.commands():
+            for target, name in re.findall(r"(?:^|[;&] )make ([a-z-]+)(?: NAME=([a-z]+))?", text):
+                if not re.search(f"(?m)^{target}:", makefile):
+                    yield page.path, line, f"there is no `make {target}`; `make help` lists the targets"
+                elif name and target in ("verify", "bench", "docs") and not re.search(rf"(?m)^{name}\)", tree.text(f"scripts/{target}")):
+                    yield page.path, line, f"there is no `make {target} NAME={name}`; `make {target}` lists the names"
+            for first, second in re.findall(r"(?:^|[;&|] )humon ([a-z]+)(?: ([a-z]+)\b(?!-))?", text):
+                if (first,) not in commands or first in groups and second and (first, second) not in commands:
+                    yield page.path, line, f"there is no `{' '.join(['humon', first, second]).strip()}`; docs/cli.md lists the commands"
+        for line, _, text in page.marked:
+            for name in re.findall(r"\bHUMON_[A-Z_]*[A-Z]\b", text):
+                if name not in tree.settings: yield page.path, line, f"there is no setting {name}; docs/settings.md lists them"
+
+
+@rule
+def decision_records_have_their_parts(tree):
+    parts = {
+        "a title with a number": r"\A# \d+\. \S", "a status": r"(?m)^- Status: ", "a date": r"(?m)^- Date: \d{4}-\d\d-\d\d",
+        **{f"a section {name}": f"(?m)^## {name}$" for name in ("Context", "Decision", "Alternatives", "Consequences")},
+    }
+    index = "docs/decisions/README.md"
+    for path in tree.below("docs/decisions", ending=".md"):
+        if path == index: continue
+        for part, pattern in parts.items():
+            if not re.search(pattern, tree.text(path)): yield path, 1, f"the record has no line for {part}; add it"
+        name = path.rpartition("/")[2]
+        if f"({name})" not in tree.text(index): yield index, 1, f"the index does not list {name}; add it"
+
+
+@rule
+def the_security_page_names_tests_that_exist(tree):
+    path = "docs/security.md"
+    text = "\n" + tree.text(path)
+    entry = re.compile(r"- `((?:Tests|Libraries|HumonClient|scripts)/\S+\.(?:swift|py))` `([^`]+)`: (`.+`)")
+    risks = [part for part in re.split(r"\n(?=## )", text) if part.startswith("## API")]
+    for risk in range(1, 11):
+        part = next((part for part in risks if part.startswith(f"## API{risk}:")), "")
+        line = line_of(text, part) - 1 if part else 1
+        for needed in ("## API", "\n- `", "\nOpen: "):
+            if needed not in part: yield path, line, f"API{risk} has no line that begins with {needed.strip()}; add it"
+        for number, row in enumerate(part.split("\n")):
+            if not row.startswith("- "): continue
+            match = entry.fullmatch(row)
+            if not match:
+                yield path, line + number, "the row names no test; write - `file` `suite`: `test`, `test`"
+                continue
+            file, suite, tests = match.groups()
+            start, function = (r"class {}\b", "def {}(") if file.endswith(".py") else (r"@Suite\b[^\n]* ?struct `{}`", "func `{}`(")
+            suites = re.split(r"(?m)^(?=@Suite|class )", tree.text(file))
+            found = [body for body in suites if re.match(start.format(re.escape(suite)), body)]
+            for test in re.findall(r"`([^`]+)`", tests):
+                if not any(function.format(test) in body for body in found):
+                    yield path, line + number, f"`{suite}` of {file} has no test `{test}`; correct the name"
+
+
+# Listings
+
+
+def listings(text):
+    """The listings of Swift in a page: line, the words behind `swift`, and the lines without their indentation."""
+    for match in re.finditer(r"(?ms)^```swift([^\n]*)\n(.*?)\n```$", text):
+        yield line_at(text, match.start()), match[1].strip(), [line.strip() for line in match[2].split("\n")]
+
+
+def listings_of_comments(text):
+    """The listings in the doc comments of a source file: line, declaration behind the comment, and lines."""
+    for match in re.finditer(r"(?m)(?:^[ \t]*///[^\n]*\n)+", text):
+        if "```swift" not in match[0]: continue
+        rest = (line.strip() for line in text[match.end():].split("\n"))
+        declaration = next((line for line in rest if not line.startswith(("@", "//"))), "")
+        for line, _, lines in listings(re.sub(r"(?m)^[ \t]*/// ?", "", match[0])):
+            yield line_at(text, match.start()) + line - 1, declaration, lines
+
+
+def has_lines(text, lines):
+    """Whether the lines stand in a text, one after the other. The indentation may differ."""
+    flat = "\n".join(line.strip() for line in text.split("\n"))
+    return "\n" + "\n".join(lines) + "\n" in "\n" + flat + "\n"
+
+
+# The declarations that a reader of a library meets first.
+FRONT_DOORS = {
+    "Libraries/EventStore/Sources/Log/Append/EventLog.swift": "public final class EventLog: Service {",
+    "Libraries/EventStore/Sources/Projections/Projection.swift": "public protocol Projection: Sendable {",
+    "Libraries/EventStore/Sources/Subscriptions/Subscription.swift": "public protocol Subscription: Sendable {",
+    "Libraries/HTTPServer/Sources/Routing/Router.swift": "public struct Router: Sendable {",
+    "Libraries/Postgres/Sources/Client/PostgresClient.swift": "public final class PostgresClient: Service, PostgresQuerying {",
+    "Libraries/SpatialIndex/Sources/PointIndex.swift": "public final class PointIndex: Sendable {",
+}
+
+
+@rule
+def listings_are_compiled_by_tests(tree):
+    folders = [f"Libraries/{target.name}" for target in tree.products.values()
+               if target.is_library and not target.folder.startswith("Libraries/C/")]
+    for folder in [*folders, "HumonClient"]:
+        page = f"{folder}/README.md"
+        # A test target has an entry point already.
+        shown = [(page, line, [text for text in lines if text != "@main"]) for line, _, lines in listings(tree.text(page))]
+        if not shown: yield page, 1, "the page of a library shows no code; add an example"
+        for source in tree.sources:
+            if source.path.startswith(folder + "/"):
+                shown += [(source.path, line, lines) for line, _, lines in listings_of_comments(source.text)]
+        tests = [tree.text(path) for path in tree.below(f"{folder}/Tests", ending=".swift")]
+        for path, line, lines in shown:
+            if not any(lines[0] in text and has_lines(text, lines) for text in tests):
+                yield path, line, f"no file of {folder}/Tests has these lines one after the other; show code that a test compiles"
+    for line, mark, lines in listings(tree.text("docs/clients.md")):
+        # A test builds the package of the two listings that name a file.
+        if not mark and not has_lines(tree.text("HumonClient/Tests/PageListings.swift"), lines):
+            yield "docs/clients.md", line, "HumonClient/Tests/PageListings.swift has not these lines; make the two equal"
+        if mark == "not-compiled" and "import SwiftUI" not in lines:
+            yield "docs/clients.md", line, "only a listing of SwiftUI may go without a compiler; remove not-compiled"
+
+
+@rule
+def front_doors_show_an_example(tree):
+    for path, declaration in FRONT_DOORS.items() if tree.root else ():
+        if declaration not in [found for _, found, _ in listings_of_comments(tree.text(path))]:
+            yield path, line_of(tree.text(path), declaration), f"the comment of {declaration.rstrip(' {')} has no example; add one"
+
+
+def recipe_blocks(text):
+    """The code blocks that name a file, as checks/extending reads them too: line, language, file and lines."""
+    for match in re.finditer(r"(?ms)^```(\w+) file=(\S+)\n(.*?)^```$", text):
+        yield line_at(text, match.start()), match[1], match[2], match[3].split("\n")[:-1]
+
+
+RECIPES = {"Add a module": ("Sources/Comments/", "Tests/CommentsTests/"), "Add a field to an event": ("Tests/", "docs/")}
+NUMBERS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten"]
+
+
+@rule
+def recipes_fit_the_sources(tree):
+    path = "docs/extending.md"
+    text = tree.text(path)
+    for title, own_folders in RECIPES.items():
+        begin = text.find(f"\n## {title}\n") + 1
+        section = re.split(r"\n(?=## )", text[begin:])[0] if begin else ""
+        first = line_at(text, begin)
+        blocks = list(recipe_blocks(section))
+        if not blocks: yield path, first, f"the section {title} has no code block with a file; correct RECIPES in scripts/lint"
+        head = section.split("\n### ")[0]
+        told = re.findall(r"(?m)^\| `([^`]+)` \|", head)
+        for line, language, file, lines in blocks:
+            problem = misfit(tree, language, file, lines)
+            if problem: yield path, first + line - 1, problem
+            if not file.startswith(own_folders) and file not in told:
+                yield path, first + line - 1, f"the table does not list {file}; add it"
+        for file in set(told) - {file for _, _, file, _ in blocks} if title == "Add a field to an event" else ():
+            yield path, first + line_of(section, f"| `{file}`") - 1, f"no code block changes {file}; add the block, or remove the row"
+        for match in re.finditer(r"(\w+) files outside", head):
+            if match[1] != NUMBERS[len(told)]:
+                yield path, first + line_at(head, match.start()) - 1, f"the table has {len(told)} files; say so"
+
+
+def misfit(tree, language, file, lines):
+    """Why a code block cannot be applied to the sources."""
+    if language != "diff": return f"{file} is there already; name a new file, or show a diff" if tree.exists(file) else None
+    if not tree.exists(file): return f"{file} is not there; correct the path"
+    for part in "\n".join(lines).split("\n@@\n"):
+        before = "\n".join(line[1:] for line in part.split("\n") if not line.startswith("+"))
+        if ("\n" + tree.text(file)).count("\n" + before) != 1:
+            return f"{file} does not have the lines of this change once; correct those from `{before.strip().splitlines()[0].strip()}`"
+    return None
+
+
+@rule
+def generated_documents_are_fresh(tree):
+    for script, page, name in (("scripts/chart", "docs/peers.svg", "chart"), ("Benchmarks/capacity.py", "docs/deploying.md", "capacity")):
+        if tree.root and subprocess.run([sys.executable, "-B", tree.root / script, "--check"], stdout=subprocess.DEVNULL).returncode:
+            yield page, 1, f"it differs from what {script} makes; run make docs NAME={name}"
