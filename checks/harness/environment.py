@@ -1,6 +1,11 @@
-"""Python environments with the pinned libraries of a script."""
+"""Python environments with the pinned libraries of a script. Run by itself, this file makes those of all checks.
 
-import os, shutil, subprocess, sys
+Usage: python3 checks/harness/environment.py
+"""
+
+import glob, os, shutil, subprocess, sys
+
+sys.dont_write_bytecode = True
 
 from sandbox import ROOT
 
@@ -14,3 +19,8 @@ def python_with(requirements, name):
         subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-deps", "--requirement", requirements], check=True)
         shutil.copy(requirements, installed)
     return python
+
+
+if __name__ == "__main__":
+    for requirements in sorted(glob.glob(f"{ROOT}/checks/*/requirements.txt")):
+        python_with(requirements, os.path.basename(os.path.dirname(requirements)))
