@@ -85,7 +85,9 @@ def run(title, build, parts, options):
         deployment.start()
         print(f"  up within {time.monotonic() - begin:.0f} s", flush=True)
         for _, name, proof in parts:
-            print(f"  {name}: {proof(deployment)}", flush=True)
+            began = time.monotonic()
+            result = proof(deployment)
+            print(f"  {name} ({time.monotonic() - began:.0f} s): {result}", flush=True)
 
     return run_in_sandbox("deployment", options.keep, test)
 

@@ -1,12 +1,12 @@
 """Follows docs/extending.md: adds the page's module and field to a copy of the sources, builds humon with them, and asks its routes.
 
-Usage: python3 checks/extending [--scratch-path PATH] [--keep]
+Usage: python3 checks/extending [--in-place] [--keep]
 
-The copy is in PATH/extending. The build uses PATH, .build-extending unless --scratch-path names another folder. With .build the
-packages that humon depends on are not built again, but the next build of this checkout starts anew.
+The copy and its build are in .build-extending. With --in-place the files of this checkout change, are built in .build, where only the
+changed modules are compiled, and are put back afterwards; the checkout must have no changes of its own.
 """
 
-import argparse, json, os, pathlib, re, subprocess, sys, urllib.error, urllib.request
+import argparse, contextlib, json, os, pathlib, re, subprocess, sys, urllib.error, urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
 sys.dont_write_bytecode = True
@@ -69,13 +69,36 @@ def sources():
     return contents, links
 
 
-def scaffold(target):
-    """Writes the checkout and the examples of the page into the target folder."""
+def followed():
+    """Returns the files of the checkout with the examples of the page, as sources() does."""
     page = (ROOT / PAGE).read_text()
     contents, links = sources()
     for title, own_folders, maximum in RECIPES:
         follow(section_of(page, title), title, own_folders, maximum, contents)
-    write(target, contents, links)
+    return contents, links
+
+
+@contextlib.contextmanager
+def changed_in_place():
+    """Changes the checkout as the page says, and puts the files back."""
+    if subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, check=True, capture_output=True).stdout:
+        raise Failed("the checkout has changes of its own: commit them, or leave --in-place out")
+    before, after = sources()[0], followed()[0]
+    changed = [file for file in after if after[file] != before.get(file)]
+    try:
+        for file in changed:
+            (ROOT / file).parent.mkdir(parents=True, exist_ok=True)
+            (ROOT / file).write_bytes(after[file])
+        yield
+    finally:
+        for file in changed:
+            if file in before:
+                (ROOT / file).write_bytes(before[file])
+            else:
+                (ROOT / file).unlink(missing_ok=True)
+                # Git knows no empty folder.
+                with contextlib.suppress(OSError):
+                    os.removedirs((ROOT / file).parent)
 
 
 def follow(section, title, own_folders, maximum, contents):
@@ -227,17 +250,27 @@ def check_field(server):
 
 def main():
     parser = argparse.ArgumentParser(prog="checks/extending", description=__doc__.split("\n")[0])
-    parser.add_argument("--scratch-path", default=ROOT / ".build-extending", type=pathlib.Path, help="the folder of the build")
+    parser.add_argument("--in-place", action="store_true", help="change this checkout, and put its files back")
     parser.add_argument("--keep", action="store_true", help="keep the sandbox of the server")
     options = parser.parse_args()
     end_on_signals()
-    sys.exit(run_in_sandbox("extending", options.keep, lambda sandbox: test(sandbox, options.scratch_path.resolve())))
+    sys.exit(run_in_sandbox("extending", options.keep, in_place if options.in_place else in_a_copy))
 
 
-def test(sandbox, scratch):
+def in_place(sandbox):
+    with changed_in_place():
+        test(sandbox, ROOT, ROOT / ".build")
+
+
+def in_a_copy(sandbox):
+    scratch = ROOT / ".build-extending"
     package = scratch / "extending"
     package.mkdir(parents=True, exist_ok=True)
-    scaffold(package)
+    write(package, *followed())
+    test(sandbox, package, scratch)
+
+
+def test(sandbox, package, scratch):
     build(package, scratch, "--product", "humon")
     build(package, scratch, "--target", "CommentsTests")
     build(package, scratch, "--target", "HumonClient")
