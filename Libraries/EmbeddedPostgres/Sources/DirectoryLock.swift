@@ -6,6 +6,9 @@ internal import Synchronization
 /// A process that takes or probes the lock holds the ``Gate`` meanwhile. So the file names the present holder whenever another
 /// process looks at it, and a probe never makes a start fail.
 final class DirectoryLock: Sendable {
+    /// Far longer than the way from a fork to its exec.
+    private static let execSeconds = 2.0
+
     private let descriptor: Mutex<Int32?>
 
     private init(descriptor: Int32) { self.descriptor = Mutex(descriptor) }
@@ -20,7 +23,7 @@ final class DirectoryLock: Sendable {
         // Every account may read the file: the number of a process is no secret.
         let descriptor = SystemCalls.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, mode: 0o644)
         guard descriptor >= 0 else { throw EmbeddedPostgresError.fileSystem(doing: "open", path: path) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        guard await isTaken(descriptor) else {
             defer { close(descriptor) }
             throw EmbeddedPostgresError.inUse(directory: directory, byProcess: holder(descriptor))
         }
@@ -43,7 +46,21 @@ final class DirectoryLock: Sendable {
         let descriptor = SystemCalls.open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
         defer { unlock(descriptor) }
-        return flock(descriptor, LOCK_EX | LOCK_NB) != 0
+        return await !isTaken(descriptor)
+    }
+
+    /// Takes the lock of an open file, if no other process holds it.
+    ///
+    /// A program that the holder was starting when it was killed holds the lock until its exec. Then the file names a process that is
+    /// gone, and the lock is tried again for ``execSeconds``.
+    private static func isTaken(_ descriptor: Int32) async -> Bool {
+        let deadline = ContinuousClock.now + .seconds(execSeconds)
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            guard let process = holder(descriptor), kill(process, 0) != 0, errno == ESRCH, ContinuousClock.now < deadline,
+                (try? await Task.sleep(for: .milliseconds(5))) != nil
+            else { return false }
+        }
+        return true
     }
 
     private static func holder(_ descriptor: Int32) -> Int32? {

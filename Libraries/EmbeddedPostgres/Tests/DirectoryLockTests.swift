@@ -34,6 +34,24 @@ import Testing
         }
     }
 
+    /// A killed process leaves the lock for a moment to a program that it was starting, until that program's exec.
+    @Test func `a start waits for the lock of a process that is gone`() async throws {
+        try await Self.withDirectory { directory, path in
+            // No process has this number.
+            try "\(Int32.max)\n".write(toFile: path, atomically: false, encoding: .utf8)
+            let other = open(path, O_RDWR | O_CLOEXEC)
+            try #require(flock(other, LOCK_EX | LOCK_NB) == 0)
+            let exec = Task {
+                try await Task.sleep(for: .milliseconds(200))
+                close(other)
+            }
+            let lock = try await DirectoryLock.take(path, in: directory)
+            try await exec.value
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "\(getpid())\n")
+            lock.release()
+        }
+    }
+
     @Test func `one of many concurrent starts gets the lock, and the others get the owner's process id`() async throws {
         try await Self.withDirectory { directory, path in
             for _ in 0..<20 {
