@@ -1,11 +1,13 @@
 import Encoding
 import Foundation
+import Synchronization
 import TestDatabase
 import Testing
 
-/// A page in a browser of its own.
+/// A page in a context of its own: with cookies, storage and permissions that no other page has.
 struct BrowserPage: Sendable {
     private let pipe: DevToolsPipe
+    private let context: JSON
     private let session: String
 
     struct ScriptError: Error, CustomStringConvertible { let description: String }
@@ -13,12 +15,13 @@ struct BrowserPage: Sendable {
     /// The size of a phone.
     static let phone = (width: 390, height: 800)
 
-    /// Starts a browser, runs the body, and ends the browser. Then expects that no script failed, that nothing was blocked, and that no
-    /// script wrote an error.
+    /// Opens a context in the browser that all tests share, or in a browser of its own if it needs arguments. Runs the body, and closes the
+    /// context. Then expects that no script failed, that nothing was blocked, and that no script wrote an error.
     /// - Parameter arguments: of Chromium
     static func with(
         _ arguments: [String] = [], in directory: URL, _ body: @Sendable (BrowserPage) async throws -> Void
     ) async throws {
+        guard !arguments.isEmpty else { return try await with(SharedBrowser.shared.pipe(), body) }
         let pipe = try DevToolsPipe(profile: directory.appending(path: "browser-\(UUID().uuidString.prefix(8))"), arguments)
         let result: Result<Void, any Error>
         do { result = .success(try await with(pipe, body)) } catch { result = .failure(error) }
@@ -27,18 +30,33 @@ struct BrowserPage: Sendable {
     }
 
     private static func with(_ pipe: DevToolsPipe, _ body: @Sendable (BrowserPage) async throws -> Void) async throws {
-        let targets = try await pipe.send("Target.getTargets")["targetInfos"]?.elements ?? []
-        let target = try #require(targets.first { $0["type"] == "page" }?["targetId"])
+        _ = pipe.takeEvents()
+        let context = try #require(try await pipe.send("Target.createBrowserContext")["browserContextId"])
+        let result: Result<Void, any Error>
+        do { result = .success(try await with(pipe, context, body)) } catch { result = .failure(error) }
+        _ = try? await pipe.send("Target.disposeBrowserContext", ["browserContextId": context])
+        try result.get()
+    }
+
+    private static func with(
+        _ pipe: DevToolsPipe, _ context: JSON, _ body: @Sendable (BrowserPage) async throws -> Void
+    ) async throws {
+        let opened = try await pipe.send("Target.createTarget", ["url": "about:blank", "browserContextId": context])
+        let target = try #require(opened["targetId"])
         let attached = try await pipe.send("Target.attachToTarget", ["targetId": target, "flatten": .bool(true)])
-        let page = BrowserPage(pipe: pipe, session: try #require(attached["sessionId"]?.string))
+        let page = BrowserPage(pipe: pipe, context: context, session: try #require(attached["sessionId"]?.string))
         for domain in ["Page", "Runtime", "Log", "Network"] { try await page.send("\(domain).enable") }
+        try await page.send("Page.bringToFront")
         try await page.resize(1200, 800)
         try await body(page)
         // A command to and fro: all events before its result have come.
         try await page.send("Runtime.evaluate", ["expression": "1"])
-        let complaints = pipe.takeEvents().compactMap(Self.complaint)
+        let complaints = pipe.takeEvents().filter(page.isOwn).compactMap(Self.complaint)
         #expect(complaints == [])
     }
+
+    /// The browser tells the events of all its pages.
+    private func isOwn(_ event: JSON) -> Bool { event["sessionId"]?.string == session }
 
     /// Sources of entries that say what the page did wrong. Others (deprecation, recommendation, rendering, …) change with the browser's
     /// version, and a refused request (network) is handled by the page.
@@ -64,9 +82,11 @@ struct BrowserPage: Sendable {
         try await pipe.send(method, parameters, session: session)
     }
 
-    /// A command to the browser, not to its page.
+    /// A command to the browser about the page's context.
     @discardableResult
-    func browser(_ method: String, _ parameters: JSON = [:]) async throws -> JSON { try await pipe.send(method, parameters) }
+    func browser(_ method: String, _ parameters: JSON = [:]) async throws -> JSON {
+        try await pipe.send(method, parameters.adding("browserContextId", context))
+    }
 
     /// Forgets what the browser complained about so far, when a test provoked it.
     func discardComplaints() async throws {
@@ -77,7 +97,7 @@ struct BrowserPage: Sendable {
     /// Events of the protocol with this name, since the last look at the complaints.
     func events(_ method: String) async throws -> [JSON] {
         try await send("Runtime.evaluate", ["expression": "1"])
-        return pipe.events.filter { $0["method"]?.string == method }.compactMap { $0["params"] }
+        return pipe.events.filter { isOwn($0) && $0["method"]?.string == method }.compactMap { $0["params"] }
     }
 
     /// Opens a URL in a new document. Two URLs that differ in their fragments only would be one document.
@@ -146,3 +166,25 @@ struct BrowserPage: Sendable {
             """)
     }
 }
+
+/// The browser of all tests of this process. It starts with the first test, and again if it ended.
+private actor SharedBrowser {
+    static let shared = SharedBrowser()
+    private var running: DevToolsPipe?
+
+    func pipe() throws -> DevToolsPipe {
+        if let running, !running.isClosed { return running }
+        let profile = FileManager.default.temporaryDirectory.appending(path: "humon-browser-\(UUID().uuidString.prefix(8))")
+        let pipe = try DevToolsPipe(profile: profile)
+        running = pipe
+        leftover.withLock { $0 = (pipe, profile) }
+        atexit {
+            leftover.withLock { $0 }.map {
+                $0.pipe.kill(); try? FileManager.default.removeItem(at: $0.profile)
+            }
+        }
+        return pipe
+    }
+}
+
+private let leftover = Mutex<(pipe: DevToolsPipe, profile: URL)?>(nil)

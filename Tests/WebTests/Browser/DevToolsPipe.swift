@@ -30,7 +30,7 @@ final class DevToolsPipe: Sendable {
     private let state = Mutex(State())
 
     /// - Parameter arguments: besides those for a browser without a window
-    init(profile: URL, _ arguments: [String]) throws {
+    init(profile: URL, _ arguments: [String] = []) throws {
         let process = browser.process
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         // Chromium reads commands from descriptor 3 and writes to 4. `Process` gives a child three descriptors only. The variable is for
@@ -99,6 +99,12 @@ final class DevToolsPipe: Sendable {
             return state.events
         }
     }
+
+    /// Whether the browser has ended.
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    /// Ends the browser by force, without a task.
+    func kill() { Foundation.kill(browser.process.processIdentifier, SIGKILL) }
 
     /// Ends the browser, in the end by force.
     func stop() async {

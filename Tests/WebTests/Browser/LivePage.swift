@@ -1,4 +1,6 @@
+import App
 import Encoding
+import EventStore
 import Foundation
 import TestDatabase
 import TestServer
@@ -28,16 +30,17 @@ struct LivePage: Sendable {
         _ body: @Sendable (LivePage, HumonProcess) async throws -> Void
     ) async throws {
         try await Capacity.browsers.use {
-            try await HumonProcess.withDatabase { database, directory in
-                try await HumonProcess.withServer(
-                    in: directory, environment: self.environment(database).merging(environment) { $1 }
-                ) { server, port in
-                    let user = try await exchange(
-                        "POST", "http://127.0.0.1:\(port)/v1/users", headers: [("tb-app-secret", HumonProcess.secret)])
-                    let token = try #require(try JSON(utf8: user.body.utf8)["device_token"]?.string)
-                    try await BrowserPage.with(arguments, in: directory) { page in
-                        try await body(
-                            LivePage(page: page, port: port, directory: directory, database: database, token: token), server)
+            try await TestDatabase.with(Modules.registered.projections) { database in
+                try await HumonProcess.withDirectory { directory in
+                    let environment = self.environment(database).merging(environment) { $1 }
+                    try await HumonProcess.withServer(in: directory, environment: environment) { server, port in
+                        let user = try await exchange(
+                            "POST", "http://127.0.0.1:\(port)/v1/users", headers: [("tb-app-secret", HumonProcess.secret)])
+                        let token = try #require(try JSON(utf8: user.body.utf8)["device_token"]?.string)
+                        try await BrowserPage.with(arguments, in: directory) { page in
+                            try await body(
+                                LivePage(page: page, port: port, directory: directory, database: database, token: token), server)
+                        }
                     }
                 }
             }
