@@ -31,12 +31,12 @@ extension TestNode where Module == AccountsModule {
 
     /// Runs one server on a database of its own.
     static func with(_ body: @escaping @Sendable (TestNode) async throws -> Void) async throws {
-        try await TestDatabase.with { database in try await with(database, body) }
+        try await TestDatabase.with([AccountsProjection()]) { database in try await with(database, body) }
     }
 
     /// Runs two servers on one database.
     static func withTwo(_ body: @escaping @Sendable (TestNode, TestNode) async throws -> Void) async throws {
-        try await TestDatabase.with { database in
+        try await TestDatabase.with([AccountsProjection()]) { database in
             try await with(database) { one in try await with(database) { two in try await body(one, two) } }
         }
     }

@@ -18,10 +18,7 @@ extension TestNode where Module == AttendancesModule {
     private static var projections: [any Projection] { [EventsProjection(), AttendancesProjection()] }
 
     static func withDatabase(_ body: @escaping @Sendable (TestDatabase) async throws -> Void) async throws {
-        try await TestDatabase.with { database in
-            try await prepare(database)
-            try await body(database)
-        }
+        try await TestDatabase.with(projections, body)
     }
 
     static func prepare(_ database: TestDatabase) async throws { try await database.prepare(projections) }

@@ -18,10 +18,7 @@ extension TestNode where Module == EventsModule {
 
     /// A migrated database with an empty read model.
     static func withDatabase(_ body: @escaping @Sendable (TestDatabase) async throws -> Void) async throws {
-        try await TestDatabase.with { database in
-            try await database.prepare([EventsProjection()])
-            try await body(database)
-        }
+        try await TestDatabase.with([EventsProjection()], body)
     }
 
     /// - Parameters:

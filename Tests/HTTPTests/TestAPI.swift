@@ -78,9 +78,8 @@ struct TestAPI: Sendable {
         hasher: PasswordHasher = PasswordHasher(parameters: .weak), _ body: @escaping @Sendable (TestAPI) async throws -> Void
     ) async throws {
         let hasIndex = hasIndex && apps.contains(.events)
-        try await TestDatabase.with { database in
-            let projections = Modules.registered.projections
-            try await database.prepare(projections)
+        let projections = Modules.registered.projections
+        try await TestDatabase.with(projections) { database in
             // The clock of the rate limits stands still: a busy machine may take seconds for a request.
             let start = ContinuousClock.now
             @Sendable func makeAPI(_ modules: ComposedModules, _ client: PostgresClient) -> API {

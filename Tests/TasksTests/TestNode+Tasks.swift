@@ -23,7 +23,7 @@ extension TestNode where Module == TasksModule {
     }
 
     static func with(_ body: @escaping @Sendable (TestNode) async throws -> Void) async throws {
-        try await TestDatabase.with { database in try await with(database, body) }
+        try await TestDatabase.with([TasksProjection()]) { database in try await with(database, body) }
     }
 
     func create(

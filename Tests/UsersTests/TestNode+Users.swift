@@ -65,7 +65,7 @@ extension TestNode where Module == UsersModule {
 
     /// Runs two servers on one database.
     static func withTwo(_ body: @escaping @Sendable (TestNode, TestNode) async throws -> Void) async throws {
-        try await TestDatabase.with { database in
+        try await TestDatabase.with([UsersProjection()]) { database in
             try await with(database) { one in try await with(database) { two in try await body(one, two) } }
         }
     }

@@ -36,9 +36,8 @@ struct TestPage: Sendable {
     static func with(
         _ settings: MapPage.Settings = MapPage.Settings(), _ body: @escaping @Sendable (TestPage) async throws -> Void
     ) async throws {
-        try await TestDatabase.with { database in
-            let projections = Modules.registered.projections
-            try await database.prepare(projections)
+        let projections = Modules.registered.projections
+        try await TestDatabase.with(projections) { database in
             try await TestNode.run(
                 database, projections: projections,
                 compose: { context in

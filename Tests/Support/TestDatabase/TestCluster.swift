@@ -10,20 +10,41 @@ actor TestCluster {
 
     private static let template = "humon_template"
     private var starting: Task<TestPostgres, any Error>?
+    /// Migrated databases with read models, by the types of their projections.
+    private var prepared: [String: Task<String, any Error>] = [:]
     private var number = 0
 
     /// Creates a database and returns its name.
-    func createDatabase(migrated: Bool) async throws -> (name: String, url: String) {
+    func createDatabase(_ content: TestDatabase.Content) async throws -> (name: String, url: String) {
+        let template =
+            switch content {
+            case .empty: "template0"
+            case .migrated: Self.template
+            case .readModels(let projections): try await preparedTemplate(projections)
+            }
         let cluster = try await cluster()
         number += 1
-        let name = "test_\(number)"
+        let (name, isEmpty) = ("test_\(number)", template == "template0")
         try await cluster.administer { client in
-            try await client.query(
-                "CREATE DATABASE \(identifier: name) TEMPLATE \(identifier: migrated ? Self.template : "template0")")
+            try await client.query("CREATE DATABASE \(identifier: name) TEMPLATE \(identifier: template)")
             // A clone does not copy the privileges on the database.
-            if migrated { try await client.query("GRANT CREATE ON DATABASE \(identifier: name) TO humon_app") }
+            if !isEmpty { try await client.query("GRANT CREATE ON DATABASE \(identifier: name) TO humon_app") }
         }
         return (name, cluster.url(database: name))
+    }
+
+    /// The first test that needs these read models builds them; all later ones get a clone.
+    private func preparedTemplate(_ projections: [any Projection]) async throws -> String {
+        let key = projections.map { String(reflecting: type(of: $0)) }.joined(separator: " ")
+        let task =
+            prepared[key]
+            ?? Task {
+                let (name, url) = try await createDatabase(.migrated)
+                try await TestDatabase(url: url).prepare(projections)
+                return name
+            }
+        prepared[key] = task
+        return try await task.value
     }
 
     func dropDatabase(_ name: String) async throws {

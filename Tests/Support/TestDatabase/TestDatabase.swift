@@ -1,3 +1,4 @@
+public import EventStore
 internal import Logging
 public import Postgres
 
@@ -6,11 +7,27 @@ public struct TestDatabase: Sendable {
     /// The URL with which libpq connects as the superuser.
     public let url: String
 
+    /// What a database has at first.
+    enum Content: Sendable {
+        case empty
+        /// The log without events.
+        case migrated
+        /// The log without events, and the read models of these projections.
+        case readModels([any Projection])
+    }
+
     /// - Parameter migrated: true for a clone of a migrated template, false for an empty database
     public static func with<Value: Sendable>(
         migrated: Bool = true, _ body: (TestDatabase) async throws -> Value
     ) async throws -> Value {
-        try await Capacity.databases.use { try await withOne(migrated: migrated, body) }
+        try await Capacity.databases.use { try await withOne(migrated ? .migrated : .empty, body) }
+    }
+
+    /// A database with the read models of projections: a clone, which takes a tenth of the time that building them takes.
+    public static func with<Value: Sendable>(
+        _ projections: [any Projection], _ body: (TestDatabase) async throws -> Value
+    ) async throws -> Value {
+        try await Capacity.databases.use { try await withOne(.readModels(projections), body) }
     }
 
     /// Creates two databases, for a test that carries data from one to the other.
@@ -18,16 +35,16 @@ public struct TestDatabase: Sendable {
         migrated: Bool = true, _ body: (TestDatabase, TestDatabase) async throws -> Value
     ) async throws -> Value {
         try await Capacity.databases.use(2) {
-            try await withOne(migrated: migrated) { first in
-                try await withOne(migrated: migrated) { second in try await body(first, second) }
+            try await withOne(migrated ? .migrated : .empty) { first in
+                try await withOne(migrated ? .migrated : .empty) { second in try await body(first, second) }
             }
         }
     }
 
     private static func withOne<Value: Sendable>(
-        migrated: Bool, _ body: (TestDatabase) async throws -> Value
+        _ content: Content, _ body: (TestDatabase) async throws -> Value
     ) async throws -> Value {
-        let (name, url) = try await TestCluster.shared.createDatabase(migrated: migrated)
+        let (name, url) = try await TestCluster.shared.createDatabase(content)
         let result: Result<Value, any Error>
         do { result = .success(try await body(TestDatabase(url: url))) } catch { result = .failure(error) }
         try await TestCluster.shared.dropDatabase(name)
