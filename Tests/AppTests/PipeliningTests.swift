@@ -1,4 +1,5 @@
 import Postgres
+import TestChance
 import TestDatabase
 import TestServer
 import Testing
@@ -40,7 +41,7 @@ import Testing
         try await Self.withServer { _, port, _ in
             let connection = try RawConnection(port: port)
             let kinds = [(Self.held, "200 OK"), (Self.attendance, "200 OK"), (Self.unknown, "404 Not Found")]
-            var generator = SystemRandomNumberGenerator()
+            var generator = SeededGenerator(seed: SeededGenerator.seedOfRun)
             let sent = (0..<60).map { _ in kinds.randomElement(using: &generator) ?? kinds[0] }
             try connection.send(sent.map(\.0).joined())
             let count = sent.count

@@ -51,7 +51,7 @@ import Testing
             try await live.page.prefer("prefers-color-scheme", "dark")
             try await live.open()
             let lightness = "getComputedStyle(document.body).backgroundColor.match(/[0-9]+/g).every(part => Number(part) < 64)"
-            #expect(try await live.page.evaluate(lightness) == .bool(true))
+            try await live.page.until(lightness)
         }
     }
 
@@ -65,7 +65,7 @@ import Testing
             try await live.page.evaluate("document.querySelector('.pin').className += ' fresh'")
             // "appear" shows a bar at its place when a load takes long.
             let animations = "document.getAnimations().map(e => e.animationName).filter(name => name !== 'appear').join()"
-            #expect(try await live.page.evaluate(animations) == "")
+            try await live.page.until("\(animations) === ''")
             #expect(try await live.page.evaluate("document.querySelector('.leaflet-zoom-anim')") == .null)
         }
     }
@@ -85,10 +85,10 @@ import Testing
             try await page.key("ArrowDown", code: 40)
             try await page.until("JSON.stringify(location.hash) !== \(JSON.string(before).text)")
             try await page.tab(to: "e.closest('#list') && e.textContent.includes('Jazz night')")
-            #expect(try await page.evaluate("document.querySelectorAll('.pin.hinted').length") == JSON(1))
+            try await page.until("document.querySelectorAll('.pin.hinted').length === 1")
             try await page.enter()
             try await live.untilDetails("Jazz night")
-            #expect(try await page.evaluate("document.activeElement.tagName") == "H2")
+            try await page.until("document.activeElement.tagName === 'H2'")
             try await page.key("Escape", code: 27)
             try await page.until("document.activeElement.closest('#list')?.textContent.includes('Jazz night')")
         }

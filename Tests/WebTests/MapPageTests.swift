@@ -1,5 +1,6 @@
 import Encoding
 import Foundation
+import TestDatabase
 import TestServer
 import Testing
 
@@ -40,7 +41,7 @@ import Testing
             try await live.untilListed(["West", "East"])
             try await page.drag(x: 600, y: 500, by: -400)
             try await live.untilListed(["East"])
-            #expect(try await page.evaluate("document.querySelectorAll('.pin').length") == JSON(1))
+            try await page.until("document.querySelectorAll('.pin').length === 1")
             // 70 events around a corner of four cells of the map at zoom 4.
             for number in 0..<70 {
                 try await live.createEvent("Many", lat: number % 2 == 0 ? 0.1 : -0.1, lon: number % 4 < 2 ? 0.1 : -0.1)
@@ -57,12 +58,19 @@ import Testing
             let page = live.page
             try await live.createEvent("Far", lat: 48.14, lon: 11.58)
             try await live.open()
-            try await page.network(latencyMilliseconds: 2_000)
+            // The browser holds each request of a script until the end of this.
+            try await page.send("Fetch.enable", ["patterns": [["urlPattern": "*", "resourceType": "Fetch"]]])
             try await page.evaluate("location.hash = '#map=12/50/12&when=any'")
-            try await page.until("document.getElementById('list').ariaBusy === 'true'")
+            func isHeld(latitude: Int) async throws -> Bool {
+                try await page.events("Fetch.requestPaused").contains {
+                    $0["request"]?["url"]?.string?.contains("%2C\(latitude).") == true
+                }
+            }
+            try await eventually("a request for the first place") { try await isHeld(latitude: 49) }
             try await page.evaluate("location.hash = '#map=12/48.14/11.58&when=any'")
+            try await eventually("a request for the second place") { try await isHeld(latitude: 48) }
+            try await page.send("Fetch.disable")
             try await live.untilListed(["Far"])
-            try await page.network()
             let cancelled = try await page.events("Network.loadingFailed").filter { $0["canceled"] == .bool(true) }
             #expect(cancelled.contains { $0["type"] == "Fetch" })
         }

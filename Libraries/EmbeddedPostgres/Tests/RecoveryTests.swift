@@ -50,8 +50,8 @@ import Testing
             let starting = Task { try await tools.start() }
             try await eventually("a postmaster") { layout.isPostmasterAlive }
             let process = try postmaster(in: directory)
-            // Five attempts of pg_ctl, as before, would have ended in this time.
-            try await Task.sleep(for: .seconds(8))
+            // pg_ctl gives up twice in this time.
+            try await Task.sleep(for: .seconds(2.5))
             #expect(try postmaster(in: directory) == process)
             #expect(FileManager.default.createFile(atPath: go, contents: nil))
             try await starting.value

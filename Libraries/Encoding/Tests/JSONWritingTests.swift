@@ -102,7 +102,7 @@ import Testing
     @Test func `a lookup beside a name of 32,000 combining marks takes no longer than any other`() {
         let marks = String(repeating: "\u{301}\u{316}", count: 16_000)
         let json = JSON.object(JSONObject(members: [.init(name: marks, value: .string(marks))]))
-        let elapsed = ContinuousClock().measure {
+        let elapsed = processorTime {
             for _ in 0..<20 {
                 #expect(json["name"] == nil)
                 #expect(json[marks] != "name")

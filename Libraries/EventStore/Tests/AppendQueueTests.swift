@@ -50,7 +50,7 @@ private enum Written: DomainEvent {
 
     @Test func `an append that waits for too long is refused, and is not carried out later`() async throws {
         try await TestStore.with { store in
-            let log = EventLog(client: store.client, projections: [], queueTime: .milliseconds(200), logger: .quiet)
+            let log = EventLog(client: store.client, projections: [], queueTime: .seconds(2), logger: .quiet)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await log.run() }
                 defer { group.cancelAll() }
@@ -66,7 +66,7 @@ private enum Written: DomainEvent {
                         }
                         let last = Task { try await log.record(.counting("last", after: 0)) }
                         try await eventually("an append that waits") { log.statistics.queued == 1 }
-                        try await Task.sleep(for: .milliseconds(250))
+                        try await Task.sleep(for: .milliseconds(2_100))
                         return (first, last)
                     }
                 }

@@ -127,7 +127,8 @@ final class Producer: Sendable {
             // The socket buffers of both sides take the first blocks.
             try await eventually("the end of the slow reader") {
                 writer.write(block)
-                let limit = ResponseWriter.unsentLimitBytes + block.count + 2 * BufferBudget.trackedBytes
+                // In the channel, and in blocks that the event loop has not passed on.
+                let limit = 2 * (ResponseWriter.unsentLimitBytes + BufferBudget.trackedBytes)
                 #expect(server.state.budget.usedBytes <= limit)
                 return producer.endedCount == 1
             }

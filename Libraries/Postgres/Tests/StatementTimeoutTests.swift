@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct `Statement time-outs` {
     @Test func `the server ends a statement at its time-out, and the connection stays`() async throws {
-        try await withClient(connections: 1, configure: { $0.statementTimeoutSeconds = 0.2 }) { client in
+        try await withClient(connections: 1, configure: { $0.statementTimeoutSeconds = 1 }) { client in
             let before = try await client.query("SELECT pg_backend_pid()").column(Int32.self)
             let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT pg_sleep(60)") }
             #expect(error?.sqlState == .queryCanceled)
@@ -14,7 +14,7 @@ import Testing
 
     @Test func `a connection is closed if the server does not end a statement in time`() async throws {
         let configure: @Sendable (inout PostgresConfiguration) -> Void = {
-            $0.statementTimeoutSeconds = 0.2
+            $0.statementTimeoutSeconds = 1
             $0.isPooled = true
         }
         try await withClient(connections: 1, configure: configure) { client in
@@ -36,15 +36,15 @@ import Testing
     }
 
     @Test func `a statement without time-out may run longer`() async throws {
-        try await withClient(configure: { $0.statementTimeoutSeconds = 0.2 }) { client in
+        try await withClient(configure: { $0.statementTimeoutSeconds = 1 }) { client in
             try await client.withTransaction { connection in
-                try await connection.withoutTimeout { connection in _ = try await connection.query("SELECT pg_sleep(1.5)") }
+                try await connection.withoutTimeout { connection in _ = try await connection.query("SELECT pg_sleep(2)") }
             }
         }
     }
 
     @Test func `the statement time-out is back in the next transaction`() async throws {
-        try await withClient(connections: 1, configure: { $0.statementTimeoutSeconds = 0.2 }) { client in
+        try await withClient(connections: 1, configure: { $0.statementTimeoutSeconds = 1 }) { client in
             try await client.withTransaction { connection in
                 try await connection.withoutTimeout { connection in _ = try await connection.query("SELECT 1") }
             }

@@ -10,7 +10,7 @@ import Testing
 @Suite struct `Server processes that hang` {
     @Test func `a hanging server process costs its callers the statement time-out, and its connection is replaced`() async throws
     {
-        try await withOpenClient(connections: 1, configure: { $0.statementTimeoutSeconds = 0.5 }) { client in
+        try await withOpenClient(connections: 1, configure: { $0.statementTimeoutSeconds = 1 }) { client in
             let process = try await client.firstProcess()
             try await process.stopped { () async throws in
                 let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") }
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func `a COPY TO ends when its server process hangs`() async throws {
-        let configure: @Sendable (inout PostgresConfiguration) -> Void = { $0.copyStallSeconds = 0.3 }
+        let configure: @Sendable (inout PostgresConfiguration) -> Void = { $0.copyStallSeconds = 1 }
         try await withOpenClient(connections: 1, configure: configure) { client in
             let process = try await client.firstProcess()
             try await process.stopped(now: false) { () async throws in
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func `a COPY FROM ends when its server process hangs`() async throws {
-        let configure: @Sendable (inout PostgresConfiguration) -> Void = { $0.copyStallSeconds = 0.3 }
+        let configure: @Sendable (inout PostgresConfiguration) -> Void = { $0.copyStallSeconds = 1 }
         try await withOpenClient(connections: 1, configure: configure) { client in
             try await client.query("CREATE TABLE teas (name text)")
             let process = try await client.firstProcess()
@@ -82,7 +82,7 @@ import Testing
 
     @Test func `an idle listener notices a hanging server process, and its notifications end`() async throws {
         let configure: @Sendable (inout PostgresConfiguration) -> Void = {
-            ($0.idleCheckSeconds, $0.statementTimeoutSeconds) = (0.2, 0.5)
+            ($0.idleCheckSeconds, $0.statementTimeoutSeconds) = (0.2, 1)
         }
         try await withOpenClient(connections: 1, configure: configure) { client in
             let process = try await client.firstProcess()
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test func `a cancelled caller on a hanging connection keeps its slot for the statement time-out at most`() async throws {
-        try await withOpenClient(connections: 1, configure: { $0.statementTimeoutSeconds = 0.5 }) { client in
+        try await withOpenClient(connections: 1, configure: { $0.statementTimeoutSeconds = 1 }) { client in
             let process = try await client.firstProcess()
             try await process.stopped(now: false) { () async throws in
                 let patient = Task {
@@ -155,7 +155,7 @@ import Testing
     @Test(arguments: ["query", "script"])
     func `a statement without time-out has the maintenance time-out`(kind: String) async throws {
         let configure: @Sendable (inout PostgresConfiguration) -> Void = {
-            ($0.maintenanceTimeoutSeconds, $0.statementTimeoutSeconds) = (0.3, 30)
+            ($0.maintenanceTimeoutSeconds, $0.statementTimeoutSeconds) = (1, 30)
         }
         try await withOpenClient(connections: 1, configure: configure) { client in
             let error = await #expect(throws: PostgresError.self) {

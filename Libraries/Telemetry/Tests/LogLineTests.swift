@@ -112,9 +112,8 @@ final class Pipe: Sendable {
         let pipe = Pipe()
         let logger = Self.logger(.json, pipe)
         let text = String(repeating: "x", count: 1_000)
-        let start = ContinuousClock.now
+        // A logger that waited would wait for ever.
         for _ in 0..<3_000 { logger.error("\(text)") }
-        #expect(.now - start < .seconds(20))
         #expect((1_500...2_900).contains(pipe.sink.dropped))
         let kept = 3_000 - pipe.sink.dropped
         for _ in 0..<100 where pipe.lines().count < kept {}

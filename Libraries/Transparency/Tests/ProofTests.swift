@@ -1,5 +1,6 @@
 import Encoding
 import Hashing
+import TestChance
 import Testing
 
 @testable import Transparency
@@ -20,13 +21,13 @@ import Testing
         #expect(bytes.withRawSpan(of: 4..<7) { MerkleTree.leafHash(of: $0) } == MerkleTree.leafHash(of: "two".utf8))
     }
 
-    @Test func `a growing tree has the roots of the recursive definition at all sizes up to 600`() {
+    @Test func `a growing tree has the roots of the recursive definition`() {
         let leaves = leaves(600)
         var tree = TreeFrontier()
         for size in 1...leaves.count {
             tree.append(leaves[size - 1])
             #expect(tree.size == size)
-            #expect(tree.root == NaiveTree.root(leaves[..<size]), "\(size)")
+            if NaiveTree.sizes.contains(size) { #expect(tree.root == NaiveTree.root(leaves[..<size]), "\(size)") }
         }
     }
 }
@@ -48,11 +49,12 @@ import Testing
         }
     }
 
-    @Test func `inclusion proofs of the recursive definition hold at sizes up to 300, and with one change do not`() throws {
+    @Test func `inclusion proofs of the recursive definition hold, and with one change do not`() throws {
         let leaves = leaves(300)
-        for size in 1...leaves.count {
+        var generator = SeededGenerator(seed: SeededGenerator.seedOfRun)
+        for size in NaiveTree.sizes where size <= leaves.count {
             let root = NaiveTree.root(leaves[..<size])
-            for index in Set([0, size / 2, size - 1, Int.random(in: 0..<size)]) {
+            for index in Set([0, size / 2, size - 1, Int.random(in: 0..<size, using: &generator)]) {
                 let hashes = NaiveTree.path(index, leaves[..<size])
                 let proof = InclusionProof(index: Int64(index), size: Int64(size), hashes: hashes)
                 try proof.verify(leaf: leaves[index], root: root)
@@ -82,11 +84,13 @@ import Testing
         return changed
     }
 
-    @Test func `consistency proofs of the recursive definition hold at sizes up to 300, and with one change do not`() throws {
+    @Test func `consistency proofs of the recursive definition hold, and with one change do not`() throws {
         let leaves = leaves(300)
-        for newSize in 1...leaves.count {
+        var generator = SeededGenerator(seed: SeededGenerator.seedOfRun)
+        for newSize in NaiveTree.sizes where newSize <= leaves.count {
             let newRoot = NaiveTree.root(leaves[..<newSize])
-            for oldSize in Set([1, newSize / 2, newSize - 1, newSize, Int.random(in: 1...newSize)]).subtracting([0]) {
+            let any = Int.random(in: 1...newSize, using: &generator)
+            for oldSize in Set([1, newSize / 2, newSize - 1, newSize, any]).subtracting([0]) {
                 let oldRoot = NaiveTree.root(leaves[..<oldSize])
                 let proof = ConsistencyProof(
                     oldSize: Int64(oldSize), newSize: Int64(newSize), hashes: NaiveTree.proof(oldSize, leaves[..<newSize]))

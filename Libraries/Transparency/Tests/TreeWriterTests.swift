@@ -1,5 +1,6 @@
 import Foundation
 import Hashing
+import TestChance
 import Testing
 
 @testable import Transparency
@@ -153,15 +154,16 @@ import Testing
 }
 
 @Suite struct `Proofs from tiles` {
-    @Test func `the proofs of every size up to 300 are those of the recursive definition`() throws {
+    @Test func `the proofs are those of the recursive definition`() throws {
         let (key, scratch, leaves) = (try SigningKey.random(name: "example.org/log"), try ScratchDirectory(), leaves(300))
         var writer = try TreeWriter(scratch.open(), key: key)
         try writer.append(entries(0..<300), at: 0)
         let tree = try #require(try PublishedTree(scratch.open(), signedBy: key.verifierKey))
         #expect(try tree.root(at: 0) == MerkleTree.emptyRoot)
-        for size in 1...300 {
+        var generator = SeededGenerator(seed: SeededGenerator.seedOfRun)
+        for size in NaiveTree.sizes where size <= 300 {
             #expect(try tree.root(at: Int64(size)) == NaiveTree.root(leaves[..<size]))
-            for place in Set([0, size / 3, size - 1, Int.random(in: 0..<size)]) {
+            for place in Set([0, size / 3, size - 1, Int.random(in: 0..<size, using: &generator)]) {
                 let path = try tree.inclusionProof(of: Int64(place), in: Int64(size))
                 #expect(path.hashes == NaiveTree.path(place, leaves[..<size]), "\(place) in \(size)")
                 let proof = try tree.consistencyProof(from: Int64(place), to: Int64(size))

@@ -80,6 +80,9 @@ enum Vectors {
 
 /// RFC 6962, section 2.1, word by word, over a whole list of leaf hashes.
 enum NaiveTree {
+    /// Sizes to compare at: all shapes of small trees, and the edges of tiles, which have 256 hashes.
+    static let sizes = Array(1...70) + [127, 128, 129, 255, 256, 257, 300, 511, 512, 513]
+
     static func root(_ leaves: ArraySlice<SHA256.Digest>) -> SHA256.Digest {
         switch leaves.count {
         case 0: return SHA256.hash([])

@@ -6,7 +6,7 @@ internal import Synchronization
 /// The writer collects bytes under a lock, and passes them to the channel in one task of its event loop. It never waits: a client
 /// that leaves more than ``unsentLimitBytes`` unread is disconnected. So is a client if the server's ``BufferBudget`` has no room.
 public final class ResponseWriter: Sendable {
-    /// Maximum number of bytes that wait for one client.
+    /// Maximum number of bytes that wait for one client in its channel. At most as many more wait for the event loop.
     public static let unsentLimitBytes = 1_048_576
     /// The time that a producer has to end its stream after the drain has begun.
     private static let drainPatience = Duration.seconds(1)
