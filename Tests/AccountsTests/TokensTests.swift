@@ -25,15 +25,16 @@ import Testing
         }
     }
 
-    @Test(arguments: ["wrong", String(repeating: "a", count: 10_000)])
-    func `a wrong current password changes nothing`(current: String) async throws {
+    @Test func `a wrong current password changes nothing`() async throws {
         try await TestNode.with { node in
             let issued = try await node.signUp()
             _ = try await node.signIn()
-            await #expect(throws: AccountRejection.wrongCurrentPassword) {
-                try await node.changePassword(current, to: Self.new, by: issued.token)
+            for current in ["wrong", String(repeating: "a", count: 10_000)] {
+                await #expect(throws: AccountRejection.wrongCurrentPassword, "\(current.prefix(9))") {
+                    try await node.changePassword(current, to: Self.new, by: issued.token)
+                }
+                #expect(try await node.types(of: issued.account) == ["AccountCreated", "SignedIn"], "\(current.prefix(9))")
             }
-            #expect(try await node.types(of: issued.account) == ["AccountCreated", "SignedIn"])
         }
     }
 
@@ -86,12 +87,14 @@ import Testing
         }
     }
 
-    @Test(arguments: ["9", "bob@example.org", "", "ann"]) func `an account that does not exist is unknown`(name: String)
-        async throws
-    {
+    @Test func `an account that does not exist is unknown`() async throws {
         try await TestNode.with { node in
             _ = try await node.signUp()
-            await #expect(throws: AccountRejection.unknownAccount) { _ = try await node.accounts.account(named: name) }
+            for name in ["9", "bob@example.org", "", "ann"] {
+                await #expect(throws: AccountRejection.unknownAccount, "\(name)") {
+                    _ = try await node.accounts.account(named: name)
+                }
+            }
         }
     }
 }

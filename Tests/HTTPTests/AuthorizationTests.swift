@@ -7,21 +7,23 @@ import Testing
 
 @Suite struct `Requests without a token` {
     /// Requests every route, so that a route that is added later is checked too.
-    @Test(arguments: [[:], ["tb-device-token": ""], ["tb-app-secret": TestAPI.secret]] as [[String: String]])
-    func `a write without a token gets 401 and records nothing, on every route`(headers: [String: String]) async throws {
+    @Test func `a write without a token gets 401 and records nothing, on every route`() async throws {
+        let cases: [[String: String]] = [[:], ["tb-device-token": ""], ["tb-app-secret": TestAPI.secret]]
         try await TestAPI.with { api in
             let id = try await api.createEvent()
             let recorded = try await api.log.tail()
             let writing = api.routes.filter { $0.method != .get && !["createUser", "signIn"].contains($0.operation) }
             try #require(writing.count > 3)
-            for route in writing {
-                let path = route.path.replacing("{id}", with: "\(id)")
-                for body in [`Changing an event`.required, #"{"event":{"id":\#(id)}}"#] {
-                    let answer = try await api.send(route.method, path, body, headers: headers)
-                    #expect((answer.status, answer.body) == (401, ""), "\(route.operation)")
+            for headers in cases {
+                for route in writing {
+                    let path = route.path.replacing("{id}", with: "\(id)")
+                    for body in [`Changing an event`.required, #"{"event":{"id":\#(id)}}"#] {
+                        let answer = try await api.send(route.method, path, body, headers: headers)
+                        #expect((answer.status, answer.body) == (401, ""), "\(headers) \(route.operation)")
+                    }
                 }
+                #expect(try await api.log.tail() == recorded, "\(headers)")
             }
-            #expect(try await api.log.tail() == recorded)
         }
     }
 

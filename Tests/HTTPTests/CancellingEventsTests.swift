@@ -36,14 +36,16 @@ private let forbidden = #"{"message":"Forbidden"}"#
         }
     }
 
-    @Test(arguments: [
-        ("application/json", ""), ("application/json", "{}"), ("application/json; charset=utf-8", #"{"id":7}"#), (form, ""),
-        (form, "event[id]=7"),
-    ])
-    func `the body of a cancellation is ignored`(type: String, body: String) async throws {
+    @Test func `the body of a cancellation is ignored`() async throws {
+        let cases: [(type: String, body: String)] = [
+            ("application/json", ""), ("application/json", "{}"), ("application/json; charset=utf-8", #"{"id":7}"#), (form, ""),
+            (form, "event[id]=7"),
+        ]
         try await TestAPI.with(.live) { api in
-            let id = try await api.createEvent("owner")
-            #expect(try await api.cancel(id, type: type, body).status == 200)
+            for (type, body) in cases {
+                let id = try await api.createEvent("owner")
+                #expect(try await api.cancel(id, type: type, body).status == 200, "\(type): \(body)")
+            }
         }
     }
 
@@ -243,17 +245,20 @@ private let forbidden = #"{"message":"Forbidden"}"#
         }
     }
 
-    @Test(arguments: [
-        ("limit=0", "Limit must be between 1 and 1000"), ("limit=1001", "Limit must be between 1 and 1000"),
-        ("limit=x", "Limit is not a number"), ("limit=1.5", "Limit is not a whole number"),
-        ("after=x", "After is not a valid cursor"), ("after=0", "After is not a valid cursor"),
-        ("after=%2B1", "After is not a valid cursor"),
-    ])
-    func `an unusable limit or cursor gets 422`(query: String, error: String) async throws {
+    @Test func `an unusable limit or cursor gets 422`() async throws {
+        let cases: [(query: String, error: String)] = [
+            ("limit=0", "Limit must be between 1 and 1000"), ("limit=1001", "Limit must be between 1 and 1000"),
+            ("limit=x", "Limit is not a number"), ("limit=1.5", "Limit is not a whole number"),
+            ("after=x", "After is not a valid cursor"), ("after=0", "After is not a valid cursor"),
+            ("after=%2B1", "After is not a valid cursor"),
+        ]
         try await TestAPI.with { api in
             _ = try await api.createEvent("owner")
-            let answer = try await api.send(.get, Self.path + "?" + query, token: "owner")
-            #expect((answer.status, answer.body) == (422, #"{"message":"Validation Failed","errors":["\#(error)"]}"#))
+            for (query, error) in cases {
+                let answer = try await api.send(.get, Self.path + "?" + query, token: "owner")
+                #expect(
+                    (answer.status, answer.body) == (422, #"{"message":"Validation Failed","errors":["\#(error)"]}"#), "\(query)")
+            }
         }
     }
 

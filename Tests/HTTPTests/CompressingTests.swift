@@ -8,37 +8,42 @@ import Testing
 @testable import HTTP
 
 @Suite struct `Compressing a response of 1 KiB or more` {
-    @Test(arguments: [
-        ("gzip", "gzip"), ("deflate", "deflate"), ("gzip, deflate, br", "gzip"), ("gzip;q=0.5, deflate", "deflate"),
-        ("*", "gzip"),
-        ("GZIP ; Q=0.2, identity;q=0.1", "gzip"), ("x-gzip", "gzip"), ("*, gzip;q=0", "deflate"), ("br, gzip;q=0.001", "gzip"),
-        ("gzip, deflate, br, zstd", "zstd"), ("zstd;q=0.5, gzip", "gzip"), ("zstd", "zstd"),
-    ])
-    func `a large response has the coding that the client prefers`(accepted: String, coding: String) async throws {
+    @Test func `a large response has the coding that the client prefers`() async throws {
+        let cases: [(accepted: String, coding: String)] = [
+            ("gzip", "gzip"), ("deflate", "deflate"), ("gzip, deflate, br", "gzip"), ("gzip;q=0.5, deflate", "deflate"),
+            ("*", "gzip"),
+            ("GZIP ; Q=0.2, identity;q=0.1", "gzip"), ("x-gzip", "gzip"), ("*, gzip;q=0", "deflate"),
+            ("br, gzip;q=0.001", "gzip"),
+            ("gzip, deflate, br, zstd", "zstd"), ("zstd;q=0.5, gzip", "gzip"), ("zstd", "zstd"),
+        ]
         try await TestAPI.with { api in
             let plain = try await api.send(.get, "/v1/openapi.json", headers: [:])
-            let answer = try await api.send(.get, "/v1/openapi.json", headers: ["accept-encoding": accepted])
-            #expect(answer.status == 200)
-            #expect(answer.header("content-encoding") == coding)
-            #expect(answer.header("vary") == "Accept-Encoding")
-            #expect(answer.header("content-length") == "\(answer.bytes.count)")
-            #expect(answer.bytes.count < plain.bytes.count / 3)
-            #expect(answer.bytes.first == ["gzip": 0x1F, "deflate": 0x78, "zstd": 0x28][coding])
-            #expect(decompressed(answer.bytes) == plain.bytes)
+            for (accepted, coding) in cases {
+                let answer = try await api.send(.get, "/v1/openapi.json", headers: ["accept-encoding": accepted])
+                #expect(answer.status == 200, "\(accepted)")
+                #expect(answer.header("content-encoding") == coding, "\(accepted)")
+                #expect(answer.header("vary") == "Accept-Encoding", "\(accepted)")
+                #expect(answer.header("content-length") == "\(answer.bytes.count)", "\(accepted)")
+                #expect(answer.bytes.count < plain.bytes.count / 3, "\(accepted)")
+                #expect(answer.bytes.first == ["gzip": 0x1F, "deflate": 0x78, "zstd": 0x28][coding], "\(accepted)")
+                #expect(decompressed(answer.bytes) == plain.bytes, "\(accepted)")
+            }
         }
     }
 
-    @Test(arguments: [
-        nil, "", "identity", "br", "gzip;q=0", "gzip;q=0.5, identity", "*;q=0", "gzip;q=x", "gzip;q=2",
-        "gzip;q=0.000, deflate;q=0",
-    ])
-    func `a large response is not compressed for a client that does not accept it`(accepted: String?) async throws {
+    @Test func `a large response is not compressed for a client that does not accept it`() async throws {
+        let cases: [String?] = [
+            nil, "", "identity", "br", "gzip;q=0", "gzip;q=0.5, identity", "*;q=0", "gzip;q=x", "gzip;q=2",
+            "gzip;q=0.000, deflate;q=0",
+        ]
         try await TestAPI.with { api in
-            let headers = accepted.map { ["accept-encoding": $0] } ?? [:]
-            let answer = try await api.send(.get, "/v1/openapi.json", headers: headers)
-            #expect(answer.header("content-encoding") == nil)
-            #expect(answer.header("vary") == "Accept-Encoding")
-            #expect(answer.json == OpenAPIDocument.json)
+            for accepted in cases {
+                let headers = accepted.map { ["accept-encoding": $0] } ?? [:]
+                let answer = try await api.send(.get, "/v1/openapi.json", headers: headers)
+                #expect(answer.header("content-encoding") == nil, "\(accepted ?? "no field")")
+                #expect(answer.header("vary") == "Accept-Encoding", "\(accepted ?? "no field")")
+                #expect(answer.json == OpenAPIDocument.json, "\(accepted ?? "no field")")
+            }
         }
     }
 
@@ -68,14 +73,15 @@ import Testing
 }
 
 @Suite struct `Small and empty responses` {
-    @Test(arguments: ["/v1/events/1", "/health", "/v1/events/9"])
-    func `a small response is not compressed`(path: String) async throws {
+    @Test func `a small response is not compressed`() async throws {
         try await TestAPI.with { api in
             _ = try await api.createEvent()
-            let answer = try await api.send(.get, path, headers: ["accept-encoding": "gzip"])
-            #expect(answer.json != nil)
-            #expect(answer.header("content-encoding") == nil)
-            #expect(answer.header("vary") == nil)
+            for path in ["/v1/events/1", "/health", "/v1/events/9"] {
+                let answer = try await api.send(.get, path, headers: ["accept-encoding": "gzip"])
+                #expect(answer.json != nil, "\(path)")
+                #expect(answer.header("content-encoding") == nil, "\(path)")
+                #expect(answer.header("vary") == nil, "\(path)")
+            }
         }
     }
 
@@ -113,18 +119,20 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        (#""1-gzip""#, #""1-gzip""#), (#"W/"1-gzip""#, #""1-gzip""#), (#""1""#, #""1""#), (#""7", "1-gzip""#, #""1-gzip""#),
-        (#""1-gzip", "1""#, #""1""#), ("*", #""1""#),
-    ])
-    func `a client that holds the current tag in any coding gets 304`(condition: String, tag: String) async throws {
+    @Test func `a client that holds the current tag in any coding gets 304`() async throws {
+        let cases: [(condition: String, tag: String)] = [
+            (#""1-gzip""#, #""1-gzip""#), (#"W/"1-gzip""#, #""1-gzip""#), (#""1""#, #""1""#), (#""7", "1-gzip""#, #""1-gzip""#),
+            (#""1-gzip", "1""#, #""1""#), ("*", #""1""#),
+        ]
         try await TestAPI.with { api in
             let path = try await Self.create(api)
-            let answer = try await api.send(.get, path, headers: Self.gzip.merging(["if-none-match": condition]) { $1 })
-            #expect((answer.status, answer.body) == (304, ""))
-            #expect(answer.header("etag")?.unmarked == tag)
-            #expect(answer.header("vary") == "Accept-Encoding")
-            #expect(answer.header("content-encoding") == nil)
+            for (condition, tag) in cases {
+                let answer = try await api.send(.get, path, headers: Self.gzip.merging(["if-none-match": condition]) { $1 })
+                #expect((answer.status, answer.body) == (304, ""), "\(condition)")
+                #expect(answer.header("etag")?.unmarked == tag, "\(condition)")
+                #expect(answer.header("vary") == "Accept-Encoding", "\(condition)")
+                #expect(answer.header("content-encoding") == nil, "\(condition)")
+            }
         }
     }
 

@@ -8,17 +8,18 @@ import Testing
         return events.map { $0["id"] }
     }
 
-    @Test(arguments: ["/v1/events/nearests", "/v1/events/nearest", "/v1/events/nearests.json"])
-    func `a search returns an array of events, the nearest first and ties by id`(path: String) async throws {
+    @Test func `a search returns an array of events, the nearest first and ties by id`() async throws {
         try await TestAPI.with { api in
             _ = try await api.createEvent(lat: 37.762, name: "second")
             _ = try await api.createEvent(lat: 37.761, name: "first")
             _ = try await api.createEvent(lat: 37.762, name: "tied with second")
             _ = try await api.createEvent(lat: 38.5, name: "too far")
-            let answer = try await api.send(.get, "\(path)?lat=37.76&lon=-122.43&radius=2")
-            #expect(answer.status == 200)
-            #expect(Self.ids(answer) == [.number("2"), .number("1"), .number("3")])
-            #expect(answer.header("link") == nil)
+            for path in ["/v1/events/nearests", "/v1/events/nearest", "/v1/events/nearests.json"] {
+                let answer = try await api.send(.get, "\(path)?lat=37.76&lon=-122.43&radius=2")
+                #expect(answer.status == 200, "\(path)")
+                #expect(Self.ids(answer) == [.number("2"), .number("1"), .number("3")], "\(path)")
+                #expect(answer.header("link") == nil, "\(path)")
+            }
         }
     }
 
@@ -87,28 +88,32 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("", #"["Lat can't be blank","Lon can't be blank"]"#),
-        ("lat=37", #"["Lon can't be blank"]"#),
-        ("lat=91&lon=-181", #"["Lat must be between -90 and 90","Lon must be between -180 and 180"]"#),
-        ("lat=x&lon=1e400", #"["Lat is not a number","Lon must be between -180 and 180"]"#),
-        ("lat=nan&lon=inf", #"["Lat is not a number","Lon is not a number"]"#),
-        ("lat=1&lon=1&radius=-1", #"["Radius must be between 0 and 50000"]"#),
-        ("lat=1&lon=1&radius=far", #"["Radius is not a number"]"#),
-        ("lat=1&lon=1&limit=0", #"["Limit must be between 1 and 1000"]"#),
-        ("lat=1&lon=1&limit=1001", #"["Limit must be between 1 and 1000"]"#),
-        ("lat=1&lon=1&limit=1.5", #"["Limit is not a whole number"]"#),
-        ("lat=1&lon=1&after=zzz", #"["After is not a valid cursor"]"#),
-        ("lat=1&lat[x]=2&=3&a[=4", #"["Lon can't be blank"]"#),
-        ("lat=%FF&lon=1", nil),
-    ])
-    func `an unusable query gets 422 with all errors`(query: String, errors: String?) async throws {
+    @Test func `an unusable query gets 422 with all errors`() async throws {
+        let cases: [(query: String, errors: String?)] = [
+            ("", #"["Lat can't be blank","Lon can't be blank"]"#),
+            ("lat=37", #"["Lon can't be blank"]"#),
+            ("lat=91&lon=-181", #"["Lat must be between -90 and 90","Lon must be between -180 and 180"]"#),
+            ("lat=x&lon=1e400", #"["Lat is not a number","Lon must be between -180 and 180"]"#),
+            ("lat=nan&lon=inf", #"["Lat is not a number","Lon is not a number"]"#),
+            ("lat=1&lon=1&radius=-1", #"["Radius must be between 0 and 50000"]"#),
+            ("lat=1&lon=1&radius=far", #"["Radius is not a number"]"#),
+            ("lat=1&lon=1&limit=0", #"["Limit must be between 1 and 1000"]"#),
+            ("lat=1&lon=1&limit=1001", #"["Limit must be between 1 and 1000"]"#),
+            ("lat=1&lon=1&limit=1.5", #"["Limit is not a whole number"]"#),
+            ("lat=1&lon=1&after=zzz", #"["After is not a valid cursor"]"#),
+            ("lat=1&lat[x]=2&=3&a[=4", #"["Lon can't be blank"]"#),
+            ("lat=%FF&lon=1", nil),
+        ]
         try await TestAPI.with { api in
-            let answer = try await api.send(.get, "/v1/events/nearests?\(query)")
-            if let errors {
-                #expect((answer.status, answer.body) == (422, #"{"message":"Validation Failed","errors":\#(errors)}"#))
-            } else {
-                #expect(answer.status == 400)
+            for (query, errors) in cases {
+                let answer = try await api.send(.get, "/v1/events/nearests?\(query)")
+                if let errors {
+                    #expect(
+                        (answer.status, answer.body) == (422, #"{"message":"Validation Failed","errors":\#(errors)}"#), "\(query)"
+                    )
+                } else {
+                    #expect(answer.status == 400, "\(query)")
+                }
             }
         }
     }

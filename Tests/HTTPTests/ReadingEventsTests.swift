@@ -8,22 +8,25 @@ import TestHTTP
 import Testing
 
 @Suite struct `Reading an event over HTTP` {
-    @Test(arguments: ["/v1/events/1", "/v1/events/1.json", "/v1/events/1/"])
-    func `reading an event needs no header`(path: String) async throws {
+    @Test func `reading an event needs no header`() async throws {
         try await TestAPI.with { api in
             _ = try await api.createEvent()
-            let answer = try await api.send(.get, path, headers: [:])
-            #expect(answer.status == 200)
-            #expect(answer.json?["id"] == .number("1"))
+            for path in ["/v1/events/1", "/v1/events/1.json", "/v1/events/1/"] {
+                let answer = try await api.send(.get, path, headers: [:])
+                #expect(answer.status == 200, "\(path)")
+                #expect(answer.json?["id"] == .number("1"), "\(path)")
+            }
         }
     }
 
-    @Test(arguments: ["0", "2", "-1", "+1", "abc", "1e3", "1.5", "99999999999999999999", "%00", "%F0%9F%8E%89", "null"])
-    func `reading an unknown event gets 404`(id: String) async throws {
+    @Test func `reading an unknown event gets 404`() async throws {
+        let ids: [String] = ["0", "2", "-1", "+1", "abc", "1e3", "1.5", "99999999999999999999", "%00", "%F0%9F%8E%89", "null"]
         try await TestAPI.with { api in
             _ = try await api.createEvent()
-            let answer = try await api.send(.get, "/v1/events/\(id)")
-            #expect((answer.status, answer.body) == (404, notFound))
+            for id in ids {
+                let answer = try await api.send(.get, "/v1/events/\(id)")
+                #expect((answer.status, answer.body) == (404, notFound), "\(id)")
+            }
         }
     }
 
@@ -43,12 +46,13 @@ import Testing
         }
     }
 
-    @Test(arguments: ["/v1/events/%31", "/%76%31/events/1%2Ejson", "/v1/%65vents/1"])
-    func `escaped letters and digits in a path are those letters and digits`(path: String) async throws {
+    @Test func `escaped letters and digits in a path are those letters and digits`() async throws {
         try await TestAPI.with { api in
             _ = try await api.createEvent("owner")
-            let answer = try await api.client.send(.get, path)
-            #expect(answer.status == .ok)
+            for path in ["/v1/events/%31", "/%76%31/events/1%2Ejson", "/v1/%65vents/1"] {
+                let answer = try await api.client.send(.get, path)
+                #expect(answer.status == .ok, "\(path)")
+            }
         }
     }
 
@@ -106,10 +110,14 @@ import Testing
             let headers = ["humon-position": String(next)]
             #expect(try await api.send(.get, "/v1/events/\(event)", headers: headers).status == 503)
             #expect(.now - start > .milliseconds(900))
-            async let waiting = api.send(.get, "/v1/events/nearests?lat=37.76&lon=-122.43", headers: headers)
-            try await Task.sleep(for: .milliseconds(100))
-            _ = try await api.createEvent()
-            #expect(try await waiting.status == 200)
+            // A busy machine may need more than that second for the event.
+            try await eventually("a read that waited for the next position") {
+                let headers = ["humon-position": String(try await api.log.tail() + 1)]
+                async let waiting = api.send(.get, "/v1/events/nearests?lat=37.76&lon=-122.43", headers: headers)
+                try await Task.sleep(for: .milliseconds(100))
+                _ = try await api.createEvent()
+                return try await waiting.status == 200
+            }
             // At most 16 readers wait, so that a client cannot occupy the places of other reads.
             let later = ["humon-position": String(try await api.log.tail() + 16)]
             let refusals = try await withThrowingTaskGroup(of: Duration.self) { group in
@@ -145,43 +153,50 @@ import Testing
 }
 
 @Suite struct `Attending an event over HTTP` {
-    @Test(arguments: [
-        ("application/json", #"{"event":{"id":1}}"#), ("application/json", #"{"event":{"id":"1"}}"#), (form, "event[id]=1"),
-        (form, "event%5Bid%5D=1"), ("application/json; charset=utf-8", #"{"event":{"id":1.0}}"#),
-        ("Application/JSON", #"{"event":{"id":1}}"#), ("APPLICATION/X-WWW-Form-Urlencoded ;Charset=UTF-8", "event[id]=1"),
-    ])
-    func `attending works with every generation's body, and a repetition changes nothing`(type: String, body: String) async throws
-    {
+    @Test func `attending works with every generation's body, and a repetition changes nothing`() async throws {
+        let cases: [(type: String, body: String)] = [
+            ("application/json", #"{"event":{"id":1}}"#), ("application/json", #"{"event":{"id":"1"}}"#), (form, "event[id]=1"),
+            (form, "event%5Bid%5D=1"), ("application/json; charset=utf-8", #"{"event":{"id":1.0}}"#),
+            ("Application/JSON", #"{"event":{"id":1}}"#), ("APPLICATION/X-WWW-Form-Urlencoded ;Charset=UTF-8", "event[id]=1"),
+        ]
         try await TestAPI.with { api in
             _ = try await api.createEvent("owner")
-            try await api.signUp("guest")
-            for _ in 0..<2 {
-                let answer = try await api.send(.post, "/v1/attendances", token: "guest", type: type, body)
-                #expect((answer.status, answer.body) == (200, "{}"))
+            for (number, (type, body)) in cases.enumerated() {
+                let guest = "guest-\(number)"
+                let user = try #require(try await api.signUp(guest).id, "\(type): \(body)")
+                for _ in 0..<2 {
+                    let answer = try await api.send(.post, "/v1/attendances", token: guest, type: type, body)
+                    #expect((answer.status, answer.body) == (200, "{}"), "\(type): \(body)")
+                }
+                #expect(try await api.log.read(stream: .init("attendance-1-\(user)")).count == 1, "\(type): \(body)")
             }
-            #expect(try await api.log.read(stream: .init("attendance-1-2")).count == 1)
         }
     }
 
-    @Test(arguments: ["2", "\"2\"", "0", "-5", "99999999999999999999", "1e400"])
-    func `attending an unknown event gets 404`(id: String) async throws {
+    @Test func `attending an unknown event gets 404`() async throws {
         try await TestAPI.with { api in
             _ = try await api.createEvent("owner")
-            let answer = try await api.send(.post, "/v1/attendances", token: "owner", #"{"event":{"id":\#(id)}}"#)
-            #expect((answer.status, answer.body) == (404, notFound))
+            for id in ["2", "\"2\"", "0", "-5", "99999999999999999999", "1e400"] {
+                let answer = try await api.send(.post, "/v1/attendances", token: "owner", #"{"event":{"id":\#(id)}}"#)
+                #expect((answer.status, answer.body) == (404, notFound), "\(id)")
+            }
         }
     }
 
-    @Test(arguments: [
-        ("{}", "Event can't be blank"), (#"{"event":null}"#, "Event can't be blank"), (#"{"event":7}"#, "Event can't be blank"),
-        (#"{"event":{"id":""}}"#, "Event can't be blank"), (#"{"event":{"id":"seven"}}"#, "Event is not a number"),
-        (#"{"event":{"id":1.5}}"#, "Event is not a number"), (#"{"event":{"id":{}}}"#, "Event is not a number"),
-    ])
-    func `attending without a valid event number gets 422`(body: String, error: String) async throws {
+    @Test func `attending without a valid event number gets 422`() async throws {
+        let cases: [(body: String, error: String)] = [
+            ("{}", "Event can't be blank"), (#"{"event":null}"#, "Event can't be blank"),
+            (#"{"event":7}"#, "Event can't be blank"),
+            (#"{"event":{"id":""}}"#, "Event can't be blank"), (#"{"event":{"id":"seven"}}"#, "Event is not a number"),
+            (#"{"event":{"id":1.5}}"#, "Event is not a number"), (#"{"event":{"id":{}}}"#, "Event is not a number"),
+        ]
         try await TestAPI.with { api in
             try await api.signUp("guest")
-            let answer = try await api.send(.post, "/v1/attendances", token: "guest", body)
-            #expect((answer.status, answer.body) == (422, #"{"message":"Validation Failed","errors":["\#(error)"]}"#))
+            for (body, error) in cases {
+                let answer = try await api.send(.post, "/v1/attendances", token: "guest", body)
+                #expect(
+                    (answer.status, answer.body) == (422, #"{"message":"Validation Failed","errors":["\#(error)"]}"#), "\(body)")
+            }
         }
     }
 

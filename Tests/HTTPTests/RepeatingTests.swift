@@ -108,31 +108,33 @@ import Testing
         }
     }
 
-    @Test(
-        arguments: [
+    @Test func `a late repetition of a command that changed nothing undoes no later command`() async throws {
+        let cases: [(before: [HTTPRequest.Method], repeated: HTTPRequest.Method, later: HTTPRequest.Method)] = [
             ([], .delete, .put), ([.put, .delete], .delete, .put), ([.put], .put, .delete),
-        ] as [(before: [HTTPRequest.Method], repeated: HTTPRequest.Method, later: HTTPRequest.Method)])
-    func `a late repetition of a command that changed nothing undoes no later command`(
-        before: [HTTPRequest.Method], repeated: HTTPRequest.Method, later: HTTPRequest.Method
-    ) async throws {
+        ]
         try await TestAPI.with { api in
-            let path = "/v1/events/\(try await api.createEvent("owner"))/attendance"
-            func send(_ method: HTTPRequest.Method, key: String) async throws -> TestAPI.Answer {
-                try await api.send(method, path, token: "owner", headers: ["idempotency-key": key])
+            for (before, repeated, later) in cases {
+                let id = try await api.createEvent("owner")
+                let path = "/v1/events/\(id)/attendance"
+                func send(_ method: HTTPRequest.Method, key: String) async throws -> TestAPI.Answer {
+                    try await api.send(method, path, token: "owner", headers: ["idempotency-key": "\(id)-\(key)"])
+                }
+                for (number, method) in before.enumerated() {
+                    #expect(try await send(method, key: "\(number)").status == 200, "\(before) \(repeated) \(later)")
+                }
+                #expect(try await send(repeated, key: "k").body == "{}", "\(before) \(repeated) \(later)")
+                #expect(try await send(later, key: "j").status == 200, "\(before) \(repeated) \(later)")
+                let shown = try await api.send(.get, path, token: "owner").body
+                let tail = try await api.log.tail()
+                for _ in 0..<2 {
+                    let answer = try await send(repeated, key: "k")
+                    #expect((answer.status, answer.body) == (200, "{}"), "\(before) \(repeated) \(later)")
+                }
+                #expect(try await api.send(.get, path, token: "owner").body == shown, "\(before) \(repeated) \(later)")
+                #expect(try await api.log.tail() == tail, "\(before) \(repeated) \(later)")
+                let other = try await send(later, key: "k")
+                #expect((other.status, other.body) == (422, Self.reused), "\(before) \(repeated) \(later)")
             }
-            for (number, method) in before.enumerated() { #expect(try await send(method, key: "\(number)").status == 200) }
-            #expect(try await send(repeated, key: "k").body == "{}")
-            #expect(try await send(later, key: "j").status == 200)
-            let shown = try await api.send(.get, path, token: "owner").body
-            let tail = try await api.log.tail()
-            for _ in 0..<2 {
-                let answer = try await send(repeated, key: "k")
-                #expect((answer.status, answer.body) == (200, "{}"))
-            }
-            #expect(try await api.send(.get, path, token: "owner").body == shown)
-            #expect(try await api.log.tail() == tail)
-            let other = try await send(later, key: "k")
-            #expect((other.status, other.body) == (422, Self.reused))
         }
     }
 

@@ -9,88 +9,91 @@ import Testing
 
 @Suite struct `A session of the map page` {
     /// A request that a foreign page, or no page, can make a browser send.
-    struct Foreign: Sendable, CustomTestStringConvertible {
-        var testDescription: String
+    struct Foreign: Sendable {
+        var name: String
         var host = "localhost:8080"
         var headers: [String: String]
     }
 
     static let foreign = [
-        Foreign(testDescription: "another site", headers: ["sec-fetch-site": "cross-site", "origin": "https://evil.example"]),
-        Foreign(testDescription: "another port", headers: ["sec-fetch-site": "same-site", "origin": "http://localhost:9090"]),
-        Foreign(testDescription: "the address bar", headers: ["sec-fetch-site": "none"]),
+        Foreign(name: "another site", headers: ["sec-fetch-site": "cross-site", "origin": "https://evil.example"]),
+        Foreign(name: "another port", headers: ["sec-fetch-site": "same-site", "origin": "http://localhost:9090"]),
+        Foreign(name: "the address bar", headers: ["sec-fetch-site": "none"]),
         Foreign(
-            testDescription: "another origin, though it claims ours",
+            name: "another origin, though it claims ours",
             headers: ["sec-fetch-site": "cross-site", "origin": "http://localhost:8080"]),
-        Foreign(testDescription: "an old browser on another port", headers: ["origin": "http://localhost:9090"]),
-        Foreign(testDescription: "an old browser on another site", headers: ["origin": "https://evil.example"]),
-        Foreign(testDescription: "an opaque origin", headers: ["origin": "null"]),
-        Foreign(testDescription: "a client that says nothing", headers: [:]),
+        Foreign(name: "an old browser on another port", headers: ["origin": "http://localhost:9090"]),
+        Foreign(name: "an old browser on another site", headers: ["origin": "https://evil.example"]),
+        Foreign(name: "an opaque origin", headers: ["origin": "null"]),
+        Foreign(name: "a client that says nothing", headers: [:]),
         Foreign(
-            testDescription: "a name after DNS rebinding", host: "evil.example:8080", headers: ["sec-fetch-site": "same-origin"]),
+            name: "a name after DNS rebinding", host: "evil.example:8080", headers: ["sec-fetch-site": "same-origin"]),
         Foreign(
-            testDescription: "an old browser after DNS rebinding", host: "evil.example:8080",
+            name: "an old browser after DNS rebinding", host: "evil.example:8080",
             headers: ["origin": "http://evil.example:8080"]),
         Foreign(
-            testDescription: "a name that begins like ours", host: "localhost.evil.example",
+            name: "a name that begins like ours", host: "localhost.evil.example",
             headers: ["sec-fetch-site": "same-origin"]),
     ]
 
     static let own: [[String: String]] = [ownPage, ["origin": "http://localhost:8080"]]
 
-    @Test(arguments: own)
-    func `POST signs a new device up, and the cookie creates an event`(headers: [String: String]) async throws {
+    @Test func `POST signs a new device up, and the cookie creates an event`() async throws {
         try await TestPage.with { page in
-            let session = await page.send(.post, "/session", headers)
-            #expect(session.status == 200)
-            #expect(session.id != nil)
-            let created = await page.createEvent(cookie: session.cookie, headers)
-            #expect(created.status == 200)
-            let event = try #require(created.id)
-            let shown = await page.send(.get, "/v1/events/\(event)")
-            #expect(shown.body.contains(#""owner":{"id":\#(try #require(session.id))}"#))
+            for headers in Self.own {
+                let session = await page.send(.post, "/session", headers)
+                #expect(session.status == 200, "\(headers)")
+                #expect(session.id != nil, "\(headers)")
+                let created = await page.createEvent(cookie: session.cookie, headers)
+                #expect(created.status == 200, "\(headers)")
+                let event = try #require(created.id, "\(headers)")
+                let shown = await page.send(.get, "/v1/events/\(event)")
+                #expect(shown.body.contains(#""owner":{"id":\#(try #require(session.id))}"#), "\(headers)")
+            }
         }
     }
 
-    @Test(arguments: foreign)
-    func `POST from elsewhere gets 403, and signs nobody up`(request: Foreign) async throws {
+    @Test func `POST from elsewhere gets 403, and signs nobody up`() async throws {
         try await TestPage.with { page in
-            let answer = await page.send(.post, "/session", host: request.host, request.headers)
-            #expect(answer.status == 403)
-            #expect(answer.setCookie == nil)
-            let recorded = try await page.recorded()
-            #expect(recorded == 0)
+            for request in Self.foreign {
+                let answer = await page.send(.post, "/session", host: request.host, request.headers)
+                #expect(answer.status == 403, "\(request.name)")
+                #expect(answer.setCookie == nil, "\(request.name)")
+                let recorded = try await page.recorded()
+                #expect(recorded == 0, "\(request.name)")
+            }
         }
     }
 
-    @Test(arguments: own)
-    func `POST of a client on another machine gets 403 at a loopback name, and signs nobody up`(
-        headers: [String: String]
-    ) async throws {
+    @Test func `POST of a client on another machine gets 403 at a loopback name, and signs nobody up`() async throws {
         try await TestPage.with { page in
-            let direct = await page.send(.post, "/session", headers, from: "198.51.100.1")
-            let proxied = await page.send(
-                .post, "/session", headers.merging(["x-forwarded-for": "198.51.100.1"]) { $1 })
-            #expect([direct.status, proxied.status] == [403, 403])
-            #expect(direct.setCookie == nil && proxied.setCookie == nil)
-            let recorded = try await page.recorded()
-            #expect(recorded == 0)
-            // The cookie of a visitor on this machine does not count there.
-            let cookie = await page.send(.post, "/session", headers).cookie
-            let created = await page.send(
-                .post, "/v1/events", headers.merging(["cookie": cookie ?? ""]) { $1 }, body: "{}", from: "198.51.100.1")
-            #expect(created.status == 401)
+            for headers in Self.own {
+                let before = try await page.recorded()
+                let direct = await page.send(.post, "/session", headers, from: "198.51.100.1")
+                let proxied = await page.send(
+                    .post, "/session", headers.merging(["x-forwarded-for": "198.51.100.1"]) { $1 })
+                #expect([direct.status, proxied.status] == [403, 403], "\(headers)")
+                #expect(direct.setCookie == nil && proxied.setCookie == nil, "\(headers)")
+                let recorded = try await page.recorded()
+                #expect(recorded == before, "\(headers)")
+                // The cookie of a visitor on this machine does not count there.
+                let cookie = await page.send(.post, "/session", headers).cookie
+                let created = await page.send(
+                    .post, "/v1/events", headers.merging(["cookie": cookie ?? ""]) { $1 }, body: "{}", from: "198.51.100.1")
+                #expect(created.status == 401, "\(headers)")
+            }
         }
     }
 
-    @Test(arguments: foreign)
-    func `the API does not take the cookie from elsewhere`(request: Foreign) async throws {
+    @Test func `the API does not take the cookie from elsewhere`() async throws {
         try await TestPage.with { page in
             let cookie = await page.send(.post, "/session", ownPage).cookie
             let before = try await page.recorded()
-            let answer = await page.createEvent(host: request.host, cookie: cookie, request.headers)
-            #expect(answer.status == 401)
-            #expect(try await page.recorded() == before)
+            for request in Self.foreign {
+                let answer = await page.createEvent(host: request.host, cookie: cookie, request.headers)
+                #expect(answer.status == 401, "\(request.name)")
+                #expect(try await page.recorded() == before, "\(request.name)")
+            }
         }
     }
 

@@ -19,14 +19,14 @@ import Testing
         }
     }
 
-    @Test(arguments: ["cluster", "socket"]) func `only the account of PostgreSQL can enter the directories of the cluster`(
-        name: String
-    ) async throws {
+    @Test func `only the account of PostgreSQL can enter the directories of the cluster`() async throws {
         try await withClusterDirectory { directory in
             try await withCluster(in: directory) { _ in
-                let attributes = try FileManager.default.attributesOfItem(atPath: "\(directory)/\(name)")
-                #expect(attributes[.posixPermissions] as? Int == 0o700)
-                #expect(attributes[.ownerAccountName] as? String == (getuid() == 0 ? "postgres" : NSUserName()))
+                for name in ["cluster", "socket"] {
+                    let attributes = try FileManager.default.attributesOfItem(atPath: "\(directory)/\(name)")
+                    #expect(attributes[.posixPermissions] as? Int == 0o700, "\(name)")
+                    #expect(attributes[.ownerAccountName] as? String == (getuid() == 0 ? "postgres" : NSUserName()), "\(name)")
+                }
             }
         }
     }

@@ -50,13 +50,14 @@ import Testing
         }
     }
 
-    @Test(arguments: [Int32(0), 2, 9])
-    func `an append that expects a wrong version is a conflict that names the current one`(expected: Int32) async throws {
+    @Test func `an append that expects a wrong version is a conflict that names the current one`() async throws {
         try await TestStore.with { store in
             _ = try await store.log.record(.counting("a", after: 0))
-            let conflict = VersionConflict(stream: StreamName("counter-a"), expected: expected, actual: 1)
-            #expect(try await store.log.append(.counting("a", after: expected)) == .conflict(conflict))
-            #expect(try await store.reader.tail() == 1)
+            for expected in [Int32(0), 2, 9] {
+                let conflict = VersionConflict(stream: StreamName("counter-a"), expected: expected, actual: 1)
+                #expect(try await store.log.append(.counting("a", after: expected)) == .conflict(conflict), "\(expected)")
+                #expect(try await store.reader.tail() == 1, "\(expected)")
+            }
         }
     }
 
@@ -209,31 +210,39 @@ import Testing
 }
 
 @Suite struct `Protecting the log` {
-    @Test(arguments: [
-        "UPDATE log.recorded_events SET data = '{}'", "DELETE FROM log.recorded_events", "TRUNCATE log.recorded_events",
-        "SET session_replication_role = replica; DELETE FROM log.recorded_events",
-    ])
-    func `recorded events cannot be changed, even by the superuser`(script: String) async throws {
+    @Test func `recorded events cannot be changed, even by the superuser`() async throws {
+        let scripts: [String] = [
+            "UPDATE log.recorded_events SET data = '{}'", "DELETE FROM log.recorded_events", "TRUNCATE log.recorded_events",
+            "SET session_replication_role = replica; DELETE FROM log.recorded_events",
+        ]
         try await TestStore.with { store in
             _ = try await store.log.record(.counting("a", after: 0))
-            try await store.database.withClient { superuser in
-                try await superuser.withConnection { connection in
-                    let error = await #expect(throws: PostgresError.self) { try await connection.execute(script: script) }
-                    #expect(error?.sqlState == .insufficientPrivilege)
+            for script in scripts {
+                try await store.database.withClient { superuser in
+                    try await superuser.withConnection { connection in
+                        let error = await #expect(throws: PostgresError.self, "\(script)") {
+                            try await connection.execute(script: script)
+                        }
+                        #expect(error?.sqlState == .insufficientPrivilege, "\(script)")
+                    }
                 }
+                #expect(try await store.reader.read(after: 0, limit: 9).count == 1, "\(script)")
             }
-            #expect(try await store.reader.read(after: 0, limit: 9).count == 1)
         }
     }
 
-    @Test(arguments: [
-        "UPDATE log.recorded_events SET data = '{}'", "DELETE FROM log.recorded_events", "TRUNCATE log.recorded_events",
-        "DROP TABLE log.recorded_events", "ALTER TABLE log.recorded_events DISABLE TRIGGER ALL",
-    ])
-    func `the application's role cannot change the log`(statement: String) async throws {
+    @Test func `the application's role cannot change the log`() async throws {
+        let statements: [String] = [
+            "UPDATE log.recorded_events SET data = '{}'", "DELETE FROM log.recorded_events", "TRUNCATE log.recorded_events",
+            "DROP TABLE log.recorded_events", "ALTER TABLE log.recorded_events DISABLE TRIGGER ALL",
+        ]
         try await TestStore.with { store in
-            let error = await #expect(throws: PostgresError.self) { try await store.client.query(SQL(unsafeText: statement)) }
-            #expect(error?.sqlState == .insufficientPrivilege)
+            for statement in statements {
+                let error = await #expect(throws: PostgresError.self, "\(statement)") {
+                    try await store.client.query(SQL(unsafeText: statement))
+                }
+                #expect(error?.sqlState == .insufficientPrivilege, "\(statement)")
+            }
         }
     }
 

@@ -7,22 +7,28 @@ import Testing
 
 @Suite struct `Reading a page of the log` {
     /// Two statements could see two logs, if the log lost its end between them.
-    @Test(arguments: [LogFilter.everything, LogFilter(categories: ["counter"], types: ["Counted"]), LogFilter(types: ["none"])])
-    func `one statement reads a page with the event before it`(filter: LogFilter) async throws {
+    @Test func `one statement reads a page with the event before it`() async throws {
+        let filters: [LogFilter] = [
+            .everything, LogFilter(categories: ["counter"], types: ["Counted"]), LogFilter(types: ["none"]),
+        ]
         try await TestStore.with { store in
             try await store.count(7)
             let ids = try await store.reader.read(after: 0, limit: 7).map(\.envelope.id)
-            try await store.database.withClient(role: "humon_app") { client in
-                let reader = LogReader(client: client)
-                for (after, limit, through) in [(Int64(0), Int64(3), Int64(3)), (3, 3, 6), (6, 3, 7), (7, 3, 7)] {
-                    let before = client.statistics.queries.counts.reduce(0, +)
-                    let page = try await reader.page(after: after, limit: limit, filter: filter)
-                    #expect(client.statistics.queries.counts.reduce(0, +) == before + 1)
-                    #expect(page.after == LogCursor(position: after, id: after == 0 ? nil : ids[Int(after) - 1]))
-                    #expect(page.end == LogCursor(position: through, id: ids[Int(through) - 1]))
-                    #expect((page.endOfLogAt == nil) == (through - after == limit))
-                    let selected = filter.types == ["none"] ? [] : Array(after..<through).map { $0 + 1 }
-                    #expect(page.events.map(\.position) == selected)
+            for filter in filters {
+                try await store.database.withClient(role: "humon_app") { client in
+                    let reader = LogReader(client: client)
+                    for (after, limit, through) in [(Int64(0), Int64(3), Int64(3)), (3, 3, 6), (6, 3, 7), (7, 3, 7)] {
+                        let before = client.statistics.queries.counts.reduce(0, +)
+                        let page = try await reader.page(after: after, limit: limit, filter: filter)
+                        #expect(client.statistics.queries.counts.reduce(0, +) == before + 1, "\(filter) after \(after)")
+                        #expect(
+                            page.after == LogCursor(position: after, id: after == 0 ? nil : ids[Int(after) - 1]),
+                            "\(filter) after \(after)")
+                        #expect(page.end == LogCursor(position: through, id: ids[Int(through) - 1]), "\(filter) after \(after)")
+                        #expect((page.endOfLogAt == nil) == (through - after == limit), "\(filter) after \(after)")
+                        let selected = filter.types == ["none"] ? [] : Array(after..<through).map { $0 + 1 }
+                        #expect(page.events.map(\.position) == selected, "\(filter) after \(after)")
+                    }
                 }
             }
         }

@@ -101,27 +101,29 @@ import Testing
         }
     }
 
-    @Test(
-        arguments: [(0, []), (1, [1]), (1_000, [1_000]), (2_000, [1_000, 1_000]), (2_500, [1_000, 1_000, 500])] as [(Int, [Int])])
-    func `COPY TO in batches hands over all rows on the connection's thread, which may block`(
-        count: Int, sizes: [Int]
-    ) async throws {
+    @Test func `COPY TO in batches hands over all rows on the connection's thread, which may block`() async throws {
+        let cases: [(count: Int, sizes: [Int])] = [
+            (0, []), (1, [1]), (1_000, [1_000]), (2_000, [1_000, 1_000]), (2_500, [1_000, 1_000, 500]),
+        ]
         try await withTable { connection in
-            try await connection.query("INSERT INTO numbers SELECT * FROM generate_series(1, \(Int64(count)))")
-            let threads = Mutex<Set<String>>([])
-            let numbers = Mutex<[Int64]>([])
-            let batches = Mutex<[Int]>([])
-            try await connection.copyRows(of: "numbers", in: "public", columns: ["n"], atOnce: 1_000) { rows in
-                threads.withLock { _ = $0.insert("\(pthread_self())") }
-                batches.withLock { $0.append(rows.count) }
-                try rows.forEach { row in
-                    let number: Int64 = try row.next()
-                    numbers.withLock { $0.append(number) }
+            for (count, sizes) in cases {
+                try await connection.query("TRUNCATE numbers")
+                try await connection.query("INSERT INTO numbers SELECT * FROM generate_series(1, \(Int64(count)))")
+                let threads = Mutex<Set<String>>([])
+                let numbers = Mutex<[Int64]>([])
+                let batches = Mutex<[Int]>([])
+                try await connection.copyRows(of: "numbers", in: "public", columns: ["n"], atOnce: 1_000) { rows in
+                    threads.withLock { _ = $0.insert("\(pthread_self())") }
+                    batches.withLock { $0.append(rows.count) }
+                    try rows.forEach { row in
+                        let number: Int64 = try row.next()
+                        numbers.withLock { $0.append(number) }
+                    }
                 }
+                #expect(numbers.withLock { $0.sorted() } == (0..<count).map { Int64($0 + 1) }, "\(count)")
+                #expect(batches.withLock { $0 } == sizes, "\(count)")
+                #expect(threads.withLock { $0.count } == min(count, 1), "\(count)")
             }
-            #expect(numbers.withLock { $0.sorted() } == (0..<count).map { Int64($0 + 1) })
-            #expect(batches.withLock { $0 } == sizes)
-            #expect(threads.withLock { $0.count } == min(count, 1))
         }
     }
 

@@ -25,16 +25,17 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<3)
-    func `a pipeline with a failing statement is rolled back as a whole`(failing: Int) async throws {
+    @Test func `a pipeline with a failing statement is rolled back as a whole`() async throws {
         try await withClient { client async throws in
             try await client.query("CREATE TABLE teas (name text UNIQUE)")
             try await client.query("INSERT INTO teas VALUES ('twice')")
-            let names = (0..<3).map { $0 == failing ? "twice" : "tea \($0)" }
-            let statements = names.map { "INSERT INTO teas VALUES (\($0))" as SQL }
-            let error = await #expect(throws: PostgresError.self) { try await client.run(statements) }
-            #expect(error?.sqlState == .uniqueViolation)
-            #expect(try await client.query("SELECT name FROM teas").column(String.self) == ["twice"])
+            for failing in 0..<3 {
+                let names = (0..<3).map { $0 == failing ? "twice" : "tea \($0)" }
+                let statements = names.map { "INSERT INTO teas VALUES (\($0))" as SQL }
+                let error = await #expect(throws: PostgresError.self, "\(failing)") { try await client.run(statements) }
+                #expect(error?.sqlState == .uniqueViolation, "\(failing)")
+                #expect(try await client.query("SELECT name FROM teas").column(String.self) == ["twice"], "\(failing)")
+            }
         }
     }
 

@@ -52,24 +52,26 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("53100", "PostgreSQL refused the statement: SQLSTATE 53100 (the disk of PostgreSQL is full; free space on it)"),
-        (
-            "57014",
-            "PostgreSQL refused the statement: SQLSTATE 57014 (it took longer than its time limit, or somebody cancelled it; look for locks and for load in pg_stat_activity)"
-        ),
-        (
-            "42501",
-            "PostgreSQL refused the statement: SQLSTATE 42501 (the role lacks the right for it; give the role this right, or use the role that has it)"
-        ),
-    ])
-    func `an error that operators meet says what happened and what helps`(state: String, words: String) async throws {
+    @Test func `an error that operators meet says what happened and what helps`() async throws {
+        let cases: [(state: String, words: String)] = [
+            ("53100", "PostgreSQL refused the statement: SQLSTATE 53100 (the disk of PostgreSQL is full; free space on it)"),
+            (
+                "57014",
+                "PostgreSQL refused the statement: SQLSTATE 57014 (it took longer than its time limit, or somebody cancelled it; look for locks and for load in pg_stat_activity)"
+            ),
+            (
+                "42501",
+                "PostgreSQL refused the statement: SQLSTATE 42501 (the role lacks the right for it; give the role this right, or use the role that has it)"
+            ),
+        ]
         try await withClient { client in
-            let error = await #expect(throws: PostgresError.self) {
-                try await client.query(
-                    SQL(unsafeText: "DO $$ BEGIN RAISE EXCEPTION 'a secret' USING ERRCODE = '\(state)'; END $$"))
+            for (state, words) in cases {
+                let error = await #expect(throws: PostgresError.self, "\(state)") {
+                    try await client.query(
+                        SQL(unsafeText: "DO $$ BEGIN RAISE EXCEPTION 'a secret' USING ERRCODE = '\(state)'; END $$"))
+                }
+                #expect(error?.description == words, "\(state)")
             }
-            #expect(error?.description == words)
         }
     }
 }
