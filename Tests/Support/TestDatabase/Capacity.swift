@@ -9,7 +9,7 @@ public actor Capacity {
     /// Limits the databases of the shared PostgreSQL.
     public static let databases = Capacity("databases", rank: 1, limit: 8)
     /// Limits servers and clusters in processes of their own.
-    public static let processes = Capacity("processes", rank: 2, limit: 3)
+    public static let processes = Capacity("processes", rank: 2, limit: 4)
 
     public struct WrongOrder: Error, CustomStringConvertible {
         public let description: String
