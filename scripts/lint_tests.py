@@ -281,9 +281,9 @@ class Documents(Samples):
         path, row = "docs/security.md", "- `Tests/WebTests/TeaTests.swift` `Making tea`: `tea is hot`\n"
         page = "# Security\n\n" + "".join(f"## API{risk}: Tea\n\n{row}\nOpen: milk.\n\n" for risk in range(1, 11))
         suites = "@Suite struct `Other` {\n}\n@Suite struct `Making tea` {\n    @Test func `tea is hot`() {}\n}\n"
-        files = {"Tests/WebTests/TeaTests.swift": suites, "scripts/tea.py": "class Tea(Case):\n    def test_heat(self):\n"}
+        files = {"Tests/WebTests/TeaTests.swift": suites, "scripts/rules/tea.py": "@rule\ndef tea_is_hot(tree):\n"}
         self.kept(rule, files | {path: page})
-        self.kept(rule, files | {path: page.replace(row, "- `scripts/tea.py` `Tea`: `test_heat`\n", 1)})
+        self.kept(rule, files | {path: page.replace(row, "- `scripts/rules/tea.py` `rule`: `tea_is_hot`\n", 1)})
         for wrong in ("`Making tea`: `tea is cold`", "`Other`: `tea is hot`", "tea is hot"):
             self.broken(rule, files | {path: page.replace("`Making tea`: `tea is hot`", wrong, 1)}, f"{path}:5")
         self.broken(rule, files | {path: page.replace("Open: ", "", 1)}, f"{path}:3")
@@ -307,6 +307,8 @@ class Documents(Samples):
         self.broken(rule, files | {"Libraries/Postgres/README.md": "# No code\n"}, "Libraries/Postgres/README.md:1")
         page = "```swift\ntea()\n```\n\n```swift not-compiled\ntea()\n```\n"
         self.broken(rule, files | {"docs/clients.md": page}, "docs/clients.md:1", "docs/clients.md:5")
+        marked = "```swift sketch\nhumon()\n```\n"
+        self.broken(rule, files | {"docs/clients.md": marked}, "docs/clients.md:1")
 
     def test_front_doors_show_an_example(self):
         example = "/// A.\n///\n/// ```swift\n/// a()\n/// ```\n{}\n}}\n"
@@ -441,6 +443,7 @@ class Deployment(Samples):
             log: "log_format humon '$status';\nserver {\n  include humon/server.conf;\n}\n",
             templates + "tls.conf.template": "a;\nserver {\n  error_log stderr emerg;\n}\n",
             "docker-compose.yml": '    PROXY_LISTEN: "listen 80; listen [::]:80;"\n    PROXY_B_LISTEN: "listen 127.0.0.1:81;"\n',
+            "docker-compose.tls.yml": "    PROXY_LISTEN: 'listen 127.0.0.1:80;'\n",
         }
         self.kept(rule, files)
         self.broken(rule, files | {server: "\nerror_log stderr emerg;\nadd_header A b;\n"}, f"{server}:3")
@@ -449,6 +452,10 @@ class Deployment(Samples):
         for variable in ('$request"', "$args", "$http_tb_device_token"):
             self.broken(rule, files | {log: f"log_format humon '{variable}';\n"}, f"{log}:1")
         self.broken(rule, files | {"docker-compose.yml": '\n    PROXY_LISTEN: "listen 80;"\n'}, "docker-compose.yml:2")
+        self.broken(rule, files | {"docker-compose.tls.yml": "\n    PROXY_LISTEN: 'listen 80;'\n"}, "docker-compose.tls.yml:2")
+        # A rule that finds nothing would check nothing.
+        self.broken(rule, files | {"docker-compose.yml": ""}, "docker-compose.yml:1")
+        self.broken(rule, files | {log: "server {\n  include humon/server.conf;\n}\n"}, f"{log}:1")
 
     def test_databases_are_careful(self):
         rule = deployment.databases_are_careful
@@ -464,6 +471,9 @@ class Deployment(Samples):
         }
         self.kept(rule, files)
         self.broken(rule, files | {alone: settings.format(" =").replace("60", "90")}, f"{patroni}:2")
+        self.broken(rule, files | {alone: settings.format(" =").replace("archive_command", "#")}, f"{patroni}:1")
+        self.broken(rule, files | {"deploy/postgres/pg_hba.conf": "local all postgres peer\n"}, "deploy/postgres/pg_hba.conf:1")
+        self.broken(rule, files | {"deploy/postgres/pg_hba.conf": "host\tall\tpostgres\tall\n"}, "deploy/postgres/pg_hba.conf:1")
         self.broken(rule, files | {"deploy/postgres/pg_hba.conf": "\nhost all humon,postgres all\n"}, "deploy/postgres/pg_hba.conf:2")
         self.broken(rule, files | {"deploy/haproxy/haproxy.cfg": "server a 10.0.0.1:5432 maxconn 41\n"}, "deploy/haproxy/haproxy.cfg:1")
         self.broken(rule, files | {"deploy/etcd/etcd.template": ""}, "deploy/etcd/etcd.template:1")

@@ -151,12 +151,16 @@ def nginx_is_careful(tree):
         for match in re.finditer(r"\nserver \{(?:(?!\nserver \{).)*", text, re.DOTALL):
             if "include humon/server.conf;" not in match[0] and "error_log stderr emerg;" not in match[0]:
                 yield path, line_at(text, match.start()) + 1, "errors of this server quote request lines; write error_log stderr emerg;"
-        for match in re.finditer(r"log_format humon([^;]*);", text):
+        formats = list(re.finditer(r"log_format\s+humon\b([^;]*);", text))
+        if name == "humon" and not formats: yield path, 1, "this rule finds no log_format humon; correct the rule"
+        for match in formats:
             for variable in ("$request ", '$request"', '$request_uri"', "$args", "$query_string", "$http_", "$cookie"):
                 if variable in match[1]: yield path, line_at(text, match.start()), f"the log may quote a token by {variable}; leave it out"
     for path in ("docker-compose.yml", "docker-compose.tls.yml"):
         text = tree.text(path)
-        for match in re.finditer(r'(?m)^ +PROXY_\w*LISTEN: "(.*)"$', text):
+        listens = list(re.finditer(r"""(?m)^ +PROXY_\w*LISTEN: *["']?(.*?)["']?$""", text))
+        if not listens: yield path, 1, "this rule finds no PROXY_LISTEN; correct the rule"
+        for match in listens:
             port = re.search(r"listen (\d+)", match[1])
             if "127.0.0.1" not in match[1] and not (port and f"listen [::]:{port[1]}" in match[1]):
                 yield path, line_at(text, match.start()), "nginx does not listen with IPv6; add listen [::]:PORT"
@@ -166,11 +170,13 @@ def nginx_is_careful(tree):
 def databases_are_careful(tree):
     patroni, alone = "deploy/patroni/patroni.yml", "deploy/postgres/postgresql.conf"
     for setting in ("archive_command", "archive_timeout", "wal_compression"):
-        values = {text.strip(" '") for path in (patroni, alone) for text in re.findall(rf"(?m)^ *{setting} *[:=](.*)", tree.text(path))}
-        if len(values) != 1:
-            yield patroni, line_of(tree.text(patroni), setting), f"{setting} differs from {alone}; PostgreSQL archives alike in both"
+        values = [[text.strip(" '") for text in re.findall(rf"(?m)^ *{setting} *[:=](.*)", tree.text(path))] for path in (patroni, alone)]
+        if len(values[0]) != 1 or values[0] != values[1]:
+            yield patroni, line_of(tree.text(patroni), setting), f"{setting} is missing here or in {alone}, or differs; PostgreSQL archives alike"
     for path in (patroni, "deploy/postgres/pg_hba.conf"):
-        for match in re.finditer(r"(?m)^[ -]*host\w* +\S+ +(\S+)", tree.text(path)):
+        admissions = list(re.finditer(r"(?m)^[ \t-]*host\w*[ \t]+\S+[ \t]+(\S+)", tree.text(path)))
+        if not admissions: yield path, 1, "this rule finds no host that is admitted; correct the rule"
+        for match in admissions:
             if {"postgres", "all"}.intersection(match[1].split(",")):
                 yield path, line_at(tree.text(path), match.start()), "the network admits a superuser; name the users, without postgres"
     passed = re.search(r"server a .* maxconn (\d+)", tree.text("deploy/haproxy/haproxy.cfg"))

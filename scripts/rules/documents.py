@@ -123,8 +123,9 @@ def the_security_page_names_tests_that_exist(tree):
                 yield path, line + number, "the row names no test; write - `file` `suite`: `test`, `test`"
                 continue
             file, suite, tests = match.groups()
-            start, function = (r"class {}\b", "def {}(") if file.endswith(".py") else (r"@Suite\b[^\n]* ?struct `{}`", "func `{}`(")
-            suites = re.split(r"(?m)^(?=@Suite|class )", tree.text(file))
+            # A rule of scripts/lint is its own test.
+            start, function = (r"@{}\n", "def {}(") if file.endswith(".py") else (r"@Suite\b[^\n]* ?struct `{}`", "func `{}`(")
+            suites = re.split(r"(?m)^(?=@)", tree.text(file))
             found = [body for body in suites if re.match(start.format(re.escape(suite)), body)]
             for test in re.findall(r"`([^`]+)`", tests):
                 if not any(function.format(test) in body for body in found):
@@ -183,7 +184,11 @@ def listings_are_compiled_by_tests(tree):
         for path, line, lines in shown:
             if not any(lines[0] in text and has_lines(text, lines) for text in tests):
                 yield path, line, f"no file of {folder}/Tests has these lines one after the other; show code that a test compiles"
+    if not any(not mark for _, mark, _ in listings(tree.text("docs/clients.md"))):
+        yield "docs/clients.md", 1, "no listing is compiled by a test; show one without a mark"
     for line, mark, lines in listings(tree.text("docs/clients.md")):
+        if mark not in ("", "file=Package.swift", "file=Sources/MyApp/main.swift", "not-compiled"):
+            yield "docs/clients.md", line, f"no test knows the mark {mark}; remove it"
         # A test builds the package of the two listings that name a file.
         if not mark and not has_lines(tree.text("HumonClient/Tests/PageListings.swift"), lines):
             yield "docs/clients.md", line, "HumonClient/Tests/PageListings.swift has not these lines; make the two equal"
