@@ -7,7 +7,7 @@ internal import Synchronization
 /// process looks at it, and a probe never makes a start fail.
 final class DirectoryLock: Sendable {
     /// Far longer than the way from a fork to its exec.
-    private static let execSeconds = 2.0
+    private static let execSeconds = 1.0
 
     private let descriptor: Mutex<Int32?>
 
@@ -18,19 +18,24 @@ final class DirectoryLock: Sendable {
 
     /// - Throws: ``EmbeddedPostgresError/inUse(directory:byProcess:)``, and ``EmbeddedPostgresError/fileSystem(doing:path:reason:)``
     static func take(_ path: String, in directory: String) async throws -> DirectoryLock {
+        try await untilHolderIsThere { try await attempt(path, in: directory) }
+    }
+
+    private static func attempt(_ path: String, in directory: String) async throws -> Attempt<DirectoryLock> {
         let gate = await Gate(directory)
         defer { gate.open() }
         // Every account may read the file: the number of a process is no secret.
         let descriptor = SystemCalls.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, mode: 0o644)
         guard descriptor >= 0 else { throw EmbeddedPostgresError.fileSystem(doing: "open", path: path) }
-        guard await isTaken(descriptor) else {
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             defer { close(descriptor) }
-            throw EmbeddedPostgresError.inUse(directory: directory, byProcess: holder(descriptor))
+            let process = holder(descriptor)
+            return .isHeld(by: process) { throw EmbeddedPostgresError.inUse(directory: directory, byProcess: process) }
         }
         let text = Array("\(getpid())\n".utf8)
         // On a full disk an earlier process's number can still be overwritten. No start fails for want of it.
         if SystemCalls.write(text, to: descriptor) { ftruncate(descriptor, off_t(text.count)) }
-        return DirectoryLock(descriptor: descriptor)
+        return .done(DirectoryLock(descriptor: descriptor))
     }
 
     func release() {
@@ -41,26 +46,45 @@ final class DirectoryLock: Sendable {
     }
 
     static func isHeld(_ path: String, in directory: String) async -> Bool {
-        let gate = await Gate(directory)
-        defer { gate.open() }
-        let descriptor = SystemCalls.open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else { return false }
-        defer { unlock(descriptor) }
-        return await !isTaken(descriptor)
+        // The closures throw nothing.
+        let isHeld = try? await untilHolderIsThere { () async throws -> Attempt<Bool> in
+            let gate = await Gate(directory)
+            defer { gate.open() }
+            let descriptor = SystemCalls.open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
+            guard descriptor >= 0 else { return .done(false) }
+            defer { unlock(descriptor) }
+            return flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? .done(false) : .isHeld(by: holder(descriptor)) { true }
+        }
+        return isHeld ?? true
     }
 
-    /// Takes the lock of an open file, if no other process holds it.
-    ///
-    /// A program that the holder was starting when it was killed holds the lock until its exec. Then the file names a process that is
-    /// gone, and the lock is tried again for ``execSeconds``.
-    private static func isTaken(_ descriptor: Int32) async -> Bool {
+    private enum Attempt<Value> {
+        case done(Value)
+        /// The process that the file names, and what the caller gets.
+        case isHeld(by: Int32?, result: () throws -> Value)
+    }
+
+    /// Repeats an attempt while the file names a process that is gone, for ``execSeconds``: a program that the process was starting when it
+    /// was killed holds the lock until its exec. The gate is open between the attempts.
+    private static func untilHolderIsThere<Value>(_ attempt: () async throws -> Attempt<Value>) async throws -> Value {
         let deadline = ContinuousClock.now + .seconds(execSeconds)
-        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            guard let process = holder(descriptor), kill(process, 0) != 0, errno == ESRCH, ContinuousClock.now < deadline,
-                (try? await Task.sleep(for: .milliseconds(5))) != nil
-            else { return false }
+        while true {
+            switch try await attempt() {
+            case .done(let value): return value
+            case .isHeld(let process, let result):
+                guard let process, isGone(process), ContinuousClock.now < deadline,
+                    (try? await Task.sleep(for: .milliseconds(10))) != nil
+                else { return try result() }
+            }
         }
-        return true
+    }
+
+    /// Whether a process has ended, even if its parent has not asked for its status yet.
+    private static func isGone(_ process: Int32) -> Bool {
+        if kill(process, 0) != 0 { return errno == ESRCH }
+        let file = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+        // The state stands behind the program's name in parentheses.
+        return file?.split(separator: ")").last?.hasPrefix(" Z") == true
     }
 
     private static func holder(_ descriptor: Int32) -> Int32? {
