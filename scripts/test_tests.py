@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Tests of scripts/test, with a program in the place of the built tests that writes the same event stream. `make lint` runs them."""
-import json, os, pathlib, re, signal, subprocess, sys, tempfile, time, unittest
+import importlib.machinery, json, os, pathlib, signal, subprocess, sys, tempfile, time, unittest
 
 SCRIPT = pathlib.Path(__file__).with_name("test")
 # What the program does with each function: one word for each of its runs, the last one for all later runs.
@@ -29,6 +29,7 @@ for test in chosen:
     word = plan[test][min(number, len(plan[test]) - 1)]
     if word == "omit": continue
     event("testStarted", testID=test)
+    if word == "start": continue
     if word == "crash":
         print("Tree.swift:6: Fatal error: Index out of range", flush=True)
         os.kill(os.getpid(), signal.SIGILL)
@@ -36,7 +37,7 @@ for test in chosen:
     if word not in ("pass", "warn"):
         failed = True
         event("issueRecorded", testID=test, issue={"isKnown": False, "sourceLocation": {"fileID": "A/LogTests.swift", "line": 19}},
-              messages=[{"symbol": "fail", "text": word}])
+              messages=[{"symbol": "fail", "text": text} for text in word.split("\n")])
     if word == "warn": event("issueRecorded", testID=test, issue={"isKnown": True}, messages=[{"text": "known"}])
     event("testEnded", testID=test)
 event("runEnded")
@@ -48,6 +49,15 @@ def function(name, target="PostgresTests", file="LogTests"):
     return f"{target}.`The log`/`{name}`()/{file}.swift:19:6"
 
 
+# A function for each lane, and for each file that judges the machine.
+LANES = importlib.machinery.SourceFileLoader("script", str(SCRIPT)).load_module()
+FILLING = {
+    function(f"fills {file}", target, file): ["pass"] for target, file in [
+        ("WebTests", "MapLiveTests"), ("AppTests", "DemoTests"), ("UsersTests", "TokensTests"), ("EncodingTests", "NumeralTests"),
+        *(("PostgresTests", f"{name}Tests") for name in LANES.TIMING)]
+} | {"FaultInjectionTests.`Faults under load`/`fills`()/FaultInjectionTests.swift:1:1": ["pass"]}
+
+
 class TestScript(unittest.TestCase):
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory(prefix="humon-test-script-")
@@ -57,15 +67,16 @@ class TestScript(unittest.TestCase):
         program.write_text(PROGRAM)
         program.chmod(0o755)
         self.environment = dict(
-            os.environ, TEST_PROGRAM=str(program), TEST_LOGS=str(self.place / "logs"), HANG_SECONDS="1.5", GRACE_SECONDS="1", TEST_SEED="7")
+            os.environ, TEST_PROGRAM=str(program), TEST_LOGS=str(self.place / "logs"), HANG_SECONDS="60", GRACE_SECONDS="1", TEST_SEED="7")
 
-    def start(self, plan, *arguments):
+    def start(self, plan, *arguments, filling=FILLING):
+        plan = plan | filling
         (self.place / "plan.json").write_text(json.dumps(plan))
         return subprocess.Popen([sys.executable, "-B", str(SCRIPT), *arguments], env=self.environment, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
-    def run_script(self, plan, *arguments):
-        process = self.start(plan, *arguments)
+    def run_script(self, plan, *arguments, **how):
+        process = self.start(plan, *arguments, **how)
         output, _ = process.communicate(timeout=60)
         return process.returncode, output
 
@@ -73,8 +84,8 @@ class TestScript(unittest.TestCase):
         path = self.place / f"{number}.runs"
         return len(path.read_text()) if path.exists() else 0
 
-    def expect_red(self, plan, *names, arguments=()):
-        status, output = self.run_script(plan, *arguments)
+    def expect_red(self, plan, *names, arguments=(), **how):
+        status, output = self.run_script(plan, *arguments, **how)
         self.assertEqual(status, 1, output)
         for name in names: self.assertIn(name, "\n".join(output.splitlines()[-30:]))
         return output
@@ -85,7 +96,7 @@ class TestScript(unittest.TestCase):
         status, output = self.run_script(plan)
         self.assertEqual(status, 0, output)
         self.assertNotIn("flaky:", output)
-        for line in ("lane libraries: 1 functions", "lane databases: 1 functions", "lane browsers: 1 functions"): self.assertIn(line, output)
+        for line in ("lane libraries: 2 functions", "lane databases: 2 functions", "lane browsers: 2 functions"): self.assertIn(line, output)
 
     def test_a_function_that_passes_when_repeated_is_flaky_and_green(self):
         for words in (["fail", "pass"], ["fail", "fail", "pass"]):
@@ -120,11 +131,13 @@ class TestScript(unittest.TestCase):
         self.expect_red({function("a gap"): ["fail", "crash", "pass"]}, "a gap", "crashed")
 
     def test_a_hang_is_red(self):
+        self.environment["HANG_SECONDS"] = "1.5"
         began = time.monotonic()
         self.expect_red({function("a gap"): ["hang", "pass"], function("other"): ["pass"]}, "a gap", "no event for 1.5 s")
         self.assertLess(time.monotonic() - began, 30)
 
     def test_a_hang_while_repeated_is_red(self):
+        self.environment["HANG_SECONDS"] = "1.5"
         self.expect_red({function("a gap"): ["fail", "hang", "pass"]}, "a gap", "no event for 1.5 s")
 
     def test_a_lost_or_doubled_write_is_red_without_a_repetition(self):
@@ -137,6 +150,18 @@ class TestScript(unittest.TestCase):
         test = "FaultInjectionTests.`Faults under load`/`nothing acknowledged is lost or done twice`()/FaultInjectionTests.swift:11:6"
         self.expect_red({test: ["Expectation failed", "pass"]}, "nothing acknowledged", "Expectation failed")
         self.assertEqual(self.runs(0), 1)
+
+    def test_a_lane_or_a_timing_file_without_functions_is_red(self):
+        for lost, message in (("Faults under load", "lane faults has no functions"), ("/StatementTimeoutTests", "StatementTimeoutTests.swift")):
+            filling = {test: words for test, words in FILLING.items() if lost not in test}
+            self.expect_red({function("a gap"): ["pass"]}, message, filling=filling)
+
+    def test_the_functions_of_a_crashed_lane_are_named_one_by_one(self):
+        plan = {function(f"number {n} " + "x" * 200): ["start"] for n in range(5)} | {function("a gap"): ["crash"]}
+        self.expect_red(plan, "a gap", *(f"number {n}" for n in range(5)))
+
+    def test_a_failure_has_the_comment_of_its_assertion(self):
+        self.expect_red({function("a gap"): ["Expectation failed\nthe path /v1/users"]}, "a gap", "the path /v1/users")
 
     def test_a_function_that_did_not_run_is_red(self):
         self.expect_red({function("a gap"): ["omit"], function("other"): ["pass"]}, "a gap", "did not run")
@@ -158,16 +183,21 @@ class TestScript(unittest.TestCase):
         self.assertIn("swift build --build-tests", output)
 
     def test_a_signal_ends_the_script_and_its_lanes(self):
-        self.environment["HANG_SECONDS"] = "60"
         for number in (signal.SIGINT, signal.SIGTERM):
             process = self.start({function("a gap"): ["hang"]})
             until(lambda: self.runs(0) > 0)
             process.send_signal(number)
             output, _ = process.communicate(timeout=20)
             self.assertEqual(process.returncode, 128 + number, output)
-            running = subprocess.run(["pgrep", "-f", str(self.place / "program")], capture_output=True, text=True).stdout
-            self.assertEqual(running, "")
+            self.assertFalse(any(str(self.place / "program") in command for command in commands()))
             (self.place / "0.runs").unlink()
+
+
+def commands():
+    """The command lines of all processes."""
+    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        try: yield path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError: pass
 
 
 def until(condition):
