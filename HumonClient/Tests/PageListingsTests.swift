@@ -43,7 +43,8 @@ import Testing
         }
         let result = try await HumonProcess.run(
             ["swift", "run", "--package-path", app.path, "MyApp"], in: directory, environment: environment,
-            executable: URL(fileURLWithPath: "/usr/bin/env"))
+            // It compiles the client.
+            executable: URL(fileURLWithPath: "/usr/bin/env"), within: .seconds(600))
         let checkouts = try? files.contentsOfDirectory(atPath: app.appending(path: ".build/checkouts").path)
         #expect(checkouts ?? [] == [])
         return result

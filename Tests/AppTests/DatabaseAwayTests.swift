@@ -118,7 +118,9 @@ import Testing
 /// Creates 60 events one after the other and tries again after a 503. Returns the ids of the acknowledged events.
 private func write(_ base: String, _ headers: [(String, String)], _ writer: Int) async throws -> [Int] {
     var ids: [Int] = []
+    let deadline = ContinuousClock.now + .seconds(90)
     while ids.count < 60 {
+        guard ContinuousClock.now < deadline else { throw TimeoutError(description: "\(ids.count) of 60 events within 90 s") }
         let body = #"{"name":"\#(writer)-\#(ids.count)","lat":1,"lon":2,"started_at":"2013-09-16T00:00:00Z"}"#
         let answer = try await exchange(
             "POST", base + "/v1/events", headers: headers + [("content-type", "application/json")], body: body, attempts: 1)
@@ -126,7 +128,7 @@ private func write(_ base: String, _ headers: [(String, String)], _ writer: Int)
         case 200:
             if let id = answer.body.firstMatch(of: /\d+/).flatMap({ Int($0.0) }) { ids.append(id) }
         case 503: try await Task.sleep(for: .milliseconds(50))
-        default: Issue.record("unexpected \(answer.status): \(answer.body)")
+        default: throw TimeoutError(description: "unexpected \(answer.status): \(answer.body)")
         }
     }
     return ids

@@ -110,13 +110,17 @@ import Testing
             let headers = ["humon-position": String(next)]
             #expect(try await api.send(.get, "/v1/events/\(event)", headers: headers).status == 503)
             #expect(.now - start > .milliseconds(900))
-            // A busy machine may need more than that second for the event.
-            try await eventually("a read that waited for the next position") {
+            // A busy machine may need most of that second for the event. Then the read says nothing, and there is another one.
+            try await eventually("an event that is created within half a second") {
                 let headers = ["humon-position": String(try await api.log.tail() + 1)]
                 async let waiting = api.send(.get, "/v1/events/nearests?lat=37.76&lon=-122.43", headers: headers)
                 try await Task.sleep(for: .milliseconds(100))
+                let start = ContinuousClock.now
                 _ = try await api.createEvent()
-                return try await waiting.status == 200
+                let isSoon = .now - start < .milliseconds(500)
+                let status = try await waiting.status
+                if isSoon { #expect(status == 200) }
+                return isSoon
             }
             // At most 16 readers wait, so that a client cannot occupy the places of other reads.
             let later = ["humon-position": String(try await api.log.tail() + 16)]

@@ -46,7 +46,7 @@ import Testing
                 return try await group.reduce(into: Set<String>()) { $0.insert($1) }
             }
             #expect(bodies.count == 1)
-            #expect(try await api.log.tail() == 2)
+            #expect(try await api.log.tail() == 2, "doubled write")
         }
     }
 

@@ -60,12 +60,13 @@ import Testing
             try await live.page.prefer("prefers-reduced-motion", "reduce")
             try await live.open()
             try await live.createEvent("Jazz night")
-            try await live.page.until("document.querySelector('.pin')")
-            // As the page marks an event that just came, and for as long as this test needs.
-            try await live.page.evaluate("document.querySelector('.pin').className += ' fresh'")
-            // "appear" shows a bar at its place when a load takes long.
-            let animations = "document.getAnimations().map(e => e.animationName).filter(name => name !== 'appear').join()"
-            try await live.page.until("\(animations) === ''")
+            try await live.page.until("document.querySelector('.pin') && document.querySelector('#list li')")
+            // As the page marks an event that just came. Its animation would end by itself, so one script marks and looks.
+            let marked = "(e => { e.className += ' fresh'; return getComputedStyle(e).animationName; })"
+            for element in [".pin", "#list li"] {
+                let animation = try await live.page.evaluate("\(marked)(document.querySelector('\(element)'))")
+                #expect(animation == "none", "\(element)")
+            }
             #expect(try await live.page.evaluate("document.querySelector('.leaflet-zoom-anim')") == .null)
         }
     }

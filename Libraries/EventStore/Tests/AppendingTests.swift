@@ -46,7 +46,7 @@ import Testing
             _ = try await store.log.record(.counting("a", after: 0, id: id))
             let results = try await gather(100) { _ in try await store.log.record(.counting("a", after: 0, id: id)) }
             #expect(results.appended.map(\.position) == Array(repeating: 1, count: 100))
-            #expect(try await store.reader.tail() == 1)
+            #expect(try await store.reader.tail() == 1, "doubled write")
         }
     }
 
@@ -67,7 +67,7 @@ import Testing
             let positions = results.appended.map(\.position).sorted()
             #expect(positions == Array(1...600))
             #expect(results.appended.count == 600)
-            #expect(try await store.reader.read(after: 0, limit: 2_000).count == 600)
+            #expect(try await store.reader.read(after: 0, limit: 2_000).count == 600, "lost write, or doubled write")
             #expect(try await store.sums().count == 600)
         }
     }
@@ -92,7 +92,7 @@ import Testing
                             .counting("\(number / 3)", after: Int32(number % 3)))
                     }
                     let recorded = try await store.reader.read(after: 0, limit: 1_000)
-                    #expect(recorded.count == results.appended.count)
+                    #expect(recorded.count == results.appended.count, "lost write, or doubled write")
                     #expect(recorded.count >= 200)
                     for (_, of) in Dictionary(grouping: recorded, by: \.envelope.stream) {
                         #expect(of.map(\.envelope.version) == Array(1...Int32(of.count)))

@@ -44,7 +44,10 @@ actor TestCluster {
                 return name
             }
         prepared[key] = task
-        return try await task.value
+        do { return try await task.value } catch {
+            prepared[key] = nil
+            throw error
+        }
     }
 
     func dropDatabase(_ name: String) async throws {

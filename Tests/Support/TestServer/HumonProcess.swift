@@ -54,13 +54,14 @@ public final class HumonProcess: Sendable {
     }
 
     /// Runs a command to its end.
+    /// - Parameter limit: for a command that may have much to do
+    /// - Throws: as ``untilExit(within:fileID:line:)``
     public static func run(
         _ arguments: [String], in directory: URL, environment: [String: String] = [:], executable: URL = executable,
-        fileID: String = #fileID, line: Int = #line
+        within limit: Duration = .seconds(120), fileID: String = #fileID, line: Int = #line
     ) async throws -> Result {
         let process = try HumonProcess(arguments, in: directory, environment: environment, executable: executable)
-        // The command may have much to do.
-        let status = try await process.untilExit(within: .seconds(120), fileID: fileID, line: line)
+        let status = try await process.untilExit(within: limit, fileID: fileID, line: line)
         return Result(status: status, output: process.output, error: process.error)
     }
 
