@@ -127,7 +127,7 @@ def deployment_files_name_settings_and_files_that_exist(tree):
                 for name in re.findall(r"\b(HUMON_[A-Z_]+|TB_[A-Z_]+|DATABASE_URL\w*)\b", line):
                     if name not in tree.settings: yield path, number, f"there is no setting {name}; docs/settings.md lists them"
             named = re.findall(r"\b((?:deploy|docs|scripts|Sources)/[A-Za-z0-9_@/.-]*[A-Za-z0-9])", line)
-            # Containers mount files. Git ignores those that are made on the machine.
+            # Containers mount these files. Git ignores the secrets and certificates, which an operator makes on the machine.
             if path.startswith("docker-compose"): named += re.findall(r"^ *- \./((?!secrets/|tls)[^:]+):", line)
             if path == "Dockerfile" and line.startswith("COPY ") and "--from" not in line:
                 named += [file for file in line.split()[1:-1] if "*" not in file]

@@ -84,7 +84,7 @@ TELLERS_OF_TIME = {
     "Libraries/Telemetry/Sources/Logging/LogLine.swift", "Sources/App/Metrics/ProcessMetrics.swift",
     "Sources/App/Doctor/ServerChecks.swift",
 }
-# What may not stand in the code of a target: where, a pattern, and what is wrong with it.
+# Forbidden code: the sources to which a rule applies, a pattern, and what is wrong with a match.
 FORBIDDEN_CODE = [
     (lambda source: source.path not in TELLERS_OF_TIME,
      r"\bDate(?:\.now|\(\))|\bCLOCK_REALTIME\b|\bgettimeofday\b|\btime\(nil\)|\bSuspendingClock\b",

@@ -23,7 +23,7 @@ public struct TestDatabase: Sendable {
         try await Capacity.databases.use { try await withOne(migrated ? .migrated : .empty, body) }
     }
 
-    /// A database with the read models of projections: a clone, which takes a tenth of the time that building them takes.
+    /// Creates a database with the read models of projections, as a clone of a database in which they were built once.
     public static func with<Value: Sendable>(
         _ projections: [any Projection], _ body: (TestDatabase) async throws -> Value
     ) async throws -> Value {

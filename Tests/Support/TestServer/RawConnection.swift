@@ -135,7 +135,7 @@ public final class RawConnection: Sendable {
         try await receive("\(count) bytes", within: limit, fileID, line) { $0.count >= count }
     }
 
-    /// What comes within a time, for a test that expects nothing.
+    /// The bytes that the server sends within a time, for a test that expects none.
     public func received(for time: Duration) async throws -> Received {
         let end = ContinuousClock.now + time
         var bytes: [UInt8] = []
