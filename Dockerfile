@@ -22,7 +22,6 @@ RUN deploy/pin-packages
 COPY --from=leaflet /humon/third-party third-party
 COPY Libraries Libraries
 COPY Sources Sources
-COPY Benchmarks Benchmarks
 COPY HumonClient HumonClient
 COPY Tests Tests
 COPY db db

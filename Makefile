@@ -56,10 +56,10 @@ check: install lint test sanitize build
 docs:
 	@scripts/docs $(NAME)
 
-## verify    run one of the long checks: NAME=clients|conformance|deployment|extending|faults|fuzz|mutations, ARGUMENTS="--short"
+## verify    run one of the long checks: NAME=benchmarks|clients|conformance|deployment|extending|faults|fuzz|mutations, ARGUMENTS="--short"
 verify:
 	@scripts/verify $(NAME) $(ARGUMENTS)
 
-## bench     run one of the benchmarks: NAME=http|index|log|nearby|nodes|observing|overload|page|peers|rebuild|scale|search|servers|signins|streams|tails|writes, ARGUMENTS="5 2"
+## bench     run one of the benchmarks: NAME=http|index|log|nearby|nodes|observing|overload|page|peers|rebuild|scale|search|signins|streams|tails|writes, ARGUMENTS="5 2"
 bench:
 	@scripts/bench $(NAME) $(ARGUMENTS)

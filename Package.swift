@@ -30,8 +30,6 @@ let package = Package(
         .executable(name: "near-me", targets: ["NearMe"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", exact: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-http2", exact: "1.46.0"),
@@ -133,35 +131,6 @@ let package = Package(
         .executableTarget(name: "humon", dependencies: ["App"]),
         .target(name: "HumonClient", path: "HumonClient/Sources"),
         .executableTarget(name: "NearMe", dependencies: ["HumonClient"], path: "HumonClient/NearMe"),
-        .executableTarget(
-            name: "BareServer",
-            dependencies: [
-                "App", "HTTP", "HTTPServer", "Events", "Users", "EventStore", "Encoding", "CJemalloc", .argumentParser,
-                .httpTypes, .product(name: "Hummingbird", package: "hummingbird"), .logging, .nioCore,
-            ],
-            path: "Benchmarks/Bare"
-        ),
-        .executableTarget(
-            name: "LogBenchmark",
-            dependencies: [
-                "App", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "Encoding", .argumentParser, .logging,
-                .subprocess,
-            ],
-            path: "Benchmarks/Log"
-        ),
-        .executableTarget(
-            name: "LoadGenerator",
-            dependencies: [
-                "Encoding", .argumentParser, .dequeModule, .product(name: "Histogram", package: "hdrhistogram-swift"), .nioCore,
-                .nioPosix,
-            ],
-            path: "Benchmarks/Load"
-        ),
-        .executableTarget(
-            name: "IndexBenchmark",
-            dependencies: ["HTTP", "Events", "SpatialIndex", "Users", "Encoding", "TestChance", .argumentParser],
-            path: "Benchmarks/Index"
-        ),
         .target(name: "CTestProcess", path: "Tests/Support/CTestProcess"),
         .target(
             name: "TestDatabase",
@@ -176,7 +145,6 @@ let package = Package(
             name: "TestRelease", dependencies: ["App", "HTTP", "HTTPServer", "EventStore", "Postgres", "Encoding", .httpTypes]),
         .target(name: "TestChance"),
         .target(name: "TestExposition"),
-        .testTarget(name: "LoadGeneratorTests", dependencies: ["LoadGenerator", "Encoding", .nioCore]),
         .testTarget(name: "EncodingTests", dependencies: ["Encoding", "TestChance"]),
         .testTarget(name: "HashingTests", dependencies: ["Hashing", "Encoding", "TestDatabase"]),
         .testTarget(
@@ -244,6 +212,36 @@ let package = Package(
         ),
     ]
 )
+
+// `make bench` and `make verify NAME=benchmarks` set BENCHMARKS. Nobody else fetches or builds what only a benchmark needs.
+if Context.environment["BENCHMARKS"] != nil {
+    package.dependencies.append(.package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"))
+    package.targets += [
+        .executableTarget(
+            name: "LogBenchmark",
+            dependencies: [
+                "App", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "Encoding", .argumentParser, .logging,
+                .subprocess,
+            ],
+            path: "Benchmarks/Log"
+        ),
+        .executableTarget(
+            name: "LoadGenerator",
+            dependencies: [
+                "Encoding", .argumentParser, .dequeModule, .product(name: "Histogram", package: "hdrhistogram-swift"), .nioCore,
+                .nioPosix,
+            ],
+            path: "Benchmarks/Load"
+        ),
+        .executableTarget(
+            name: "IndexBenchmark",
+            dependencies: ["HTTP", "Events", "SpatialIndex", "Users", "Encoding", "TestChance", .argumentParser],
+            path: "Benchmarks/Index"
+        ),
+        .testTarget(
+            name: "LoadGeneratorTests", dependencies: ["LoadGenerator", "Encoding", .nioCore], path: "Benchmarks/LoadTests"),
+    ]
+}
 
 // A target without a path: Sources/NAME or Tests/NAME, and one folder for the sources and the tests of a library.
 let libraries = [

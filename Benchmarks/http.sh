@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Measures the API over HTTP on a million events, with the in-memory index (docs/benchmarks.md). Each round measures every
-# row once, and beside it a bare Hummingbird route without our code, so that all rows see the same machine. The table has the median of
-# the rounds, and the lowest and highest rate. The start is compared with a binary COPY of the same rows, and POST with single-row
-# inserts by pgbench into a table with the log's columns and keys, both on the same PostgreSQL.
-# Usage: Benchmarks/http.sh [ROUNDS [SECONDS-A-ROW]], EVENTS=1000000. Needs wrk, psql, pgbench, .build/release/humon and BareServer.
+# row once, so that all rows see the same machine. The table has the median of the rounds, and the lowest and highest rate. The start is
+# compared with a binary COPY of the same rows, and POST with single-row inserts by pgbench into a table with the log's columns and keys,
+# both on the same PostgreSQL. Benchmarks/peers.py compares the rows with other systems, and with nginx.
+# Usage: Benchmarks/http.sh [ROUNDS [SECONDS-A-ROW]], EVENTS=1000000. Needs wrk, psql, pgbench and .build/release/humon.
 set -euo pipefail
 rounds=${1:-5} seconds=${2:-4} events=${EVENTS:-1000000}
 cd "$(dirname "$0")/.."
 . checks/harness/server.sh
-humon=$PWD/.build/release/humon bare=$PWD/.build/release/BareServer
+humon=$PWD/.build/release/humon
 cities=$PWD/Sources/App/Demo/cities.tsv script=$PWD/Benchmarks/requests.lua
 # The directory PLACE, if set, keeps its events for the next run.
 place=${PLACE:-$(mktemp -d)}
@@ -16,16 +16,14 @@ mkdir -p "$place"
 chmod 755 "$place"
 cd "$place"
 export HUMON_DATA=$place/data HUMON_PORT=${BENCH_PORT:-18321} HUMON_ADMIN_PORT=0 TB_APP_SECRET=benchmark
-base=http://127.0.0.1:$HUMON_PORT bare_port=$((HUMON_PORT + 1))
-server='' bare_server=''
+base=http://127.0.0.1:$HUMON_PORT
+server=''
 finish() {
-    kill $server $bare_server 2>/dev/null || true
+    kill $server 2>/dev/null || true
     wait || true
     [ -n "${PLACE:-}" ] || rm -rf "$place"
 }
 trap finish EXIT
-"$bare" $bare_port 2>/dev/null &
-bare_server=$!
 
 start() { serve "$humon" humon HUMON_INDEX_MEGABYTES=4000; }
 stop() {
@@ -34,7 +32,6 @@ stop() {
 }
 psql() { PGOPTIONS="-c search_path=${schema:-public}" command psql -X -q -h "$HUMON_DATA/socket" -U humon postgres "$@"; }
 
-echo "GET /bare" >bare.txt
 awk -v events="$events" 'BEGIN { for (i = 0; i < 5000; i++) print "GET /v1/events/" int(rand() * events) + 1 }' >get.txt
 # Five places around each city, spread evenly over a ring.
 around() { # inner and outer radius in kilometres
@@ -51,32 +48,29 @@ done
 awk '{ printf "POST /v1/events {\"name\":\"Party at the park\",\"address\":\"85 2nd Street\",\"lat\":%s,\"lon\":%s," \
     "\"started_at\":\"2013-09-16T00:00:00.000Z\"}\n", $1, $2 }' outskirts.txt >post.txt
 
-measure() { # row, port
-    REQUESTS=$1.txt wrk -t1 -c64 "-d${seconds}s" --latency -s "$script" "http://127.0.0.1:$2" | awk -v row="$1" '
+measure() { # row
+    REQUESTS=$1.txt wrk -t1 -c64 "-d${seconds}s" --latency -s "$script" "$base" | awk -v row="$1" '
         function ms(text) { return text ~ /us$/ ? text / 1000 : text ~ /ms$/ ? text + 0 : text * 1000 }
         function mb(text) { return text ~ /GB$/ ? text * 1024 : text ~ /KB$/ ? text / 1024 : text + 0 }
         /50%/ { p50 = ms($2) } /99%/ { p99 = ms($2) } /Requests\/sec/ { rate = $2 } /Transfer\/sec/ { sent = mb($2) }
         /Non-2xx/ { refused = $NF }
         END { print row, rate, p50, p99, sent, refused + 0 }' >>rows.txt
 }
-# The mean length of the responses; the bare route then answers with the same length.
-size() { # row
+# The mean length of the responses.
+kilobytes() { # row
     shuf -n 200 --random-source=places.txt $1.txt | awk -v base="$base" '{ print "url = \"" base $2 "\"\noutput = /dev/null" }' |
         curl -s -K - -w '%{size_download}\n' |
-        awk '{ sum += $1 } END { printf "%d", sum / NR }'
+        awk '{ sum += $1 } END { printf "%.1f KB", sum / NR / 1000 }'
 }
-kilobytes() { awk '{ sub(".*/", "", $2); printf "%.1f KB", $2 / 1000 }' bare_$1.txt; }
 table() {
     rm -f rows.txt
     for _ in $(seq "$rounds"); do
         for row in get near1 near5 post; do
-            measure bare $bare_port
-            [ ! -f bare_$row.txt ] || measure bare_$row $bare_port
-            measure $row "$HUMON_PORT"
+            measure $row
         done
     done
-    printf '| %-30s | %8s | %15s | %7s | %9s | %9s | %6s |\n|---|---:|---:|---:|---:|---:|---:|\n' \
-        "64 connections" "per s" "lowest–highest" "of bare" "p50" "p99" "MB/s"
+    printf '| %-26s | %8s | %15s | %9s | %9s | %6s |\n|---|---:|---:|---:|---:|---:|\n' \
+        "64 connections" "per s" "lowest–highest" "p50" "p99" "MB/s"
     sort -k1,1 -k2,2n rows.txt | awk -v near1="$(kilobytes near1)" -v near5="$(kilobytes near5)" '
         { rates[$1] = rates[$1] " " $2; p50[$1] = p50[$1] " " $3; p99[$1] = p99[$1] " " $4; sent[$1] = sent[$1] " " $5; refused[$1] += $6 }
         function median(list,   n, v, i, j, t) {
@@ -87,14 +81,12 @@ table() {
         # The rows of a key arrive in the order of their rates.
         function range(list,   n, v) { n = split(list, v); return sprintf("%.0f–%.0f", v[1], v[n]) }
         function row(key, name) {
-            printf "| %-30s | %8.0f | %15s | %7.2f | %6.1f ms | %6.1f ms | %6.1f |%s\n", name, median(rates[key]), range(rates[key]), \
-                median(rates[key]) / median(rates["bare"]), median(p50[key]), median(p99[key]), median(sent[key]), \
+            printf "| %-26s | %8.0f | %15s | %6.1f ms | %6.1f ms | %6.1f |%s\n", name, median(rates[key]), range(rates[key]), \
+                median(p50[key]), median(p99[key]), median(sent[key]), \
                 refused[key] ? "  refused: " refused[key] : ""
         }
         END {
-            row("bare", "a bare Hummingbird, 214 B"); row("get", "`GET /v1/events/:id`")
-            row("bare_near1", "a bare Hummingbird, " near1); row("near1", "`nearests`, 1 km, " near1)
-            row("bare_near5", "a bare Hummingbird, " near5); row("near5", "`nearests`, 5 km, " near5)
+            row("get", "`GET /v1/events/:id`"); row("near1", "`nearests`, 1 km, " near1); row("near5", "`nearests`, 5 km, " near5)
             row("post", "`POST /v1/events`, fsync on")
         }'
 }
@@ -108,8 +100,6 @@ fi
 # Finishes the deferred work of PostgreSQL, so that no measurement contains it.
 psql -c 'VACUUM ANALYZE' -c CHECKPOINT
 curl -s -X POST -H 'tb-app-secret: benchmark' -H 'tb-device-token: bench' "$base/v1/users" >/dev/null
-
-for row in near1 near5; do echo "GET /bare/$(size $row)" >bare_$row.txt; done
 
 echo "Start-up, $(psql -At -c 'SELECT count(*) FROM events') events, rows a second:"
 columns='id, version, owner_id, name, address, lat, lon, started_at, ended_at, is_cancelled, is_hidden, x, y, z'

@@ -111,7 +111,6 @@ class Sources(Samples):
     def test_few_files_import_these_packages(self):
         rule = sources.few_files_import_these_packages
         self.source_broken(rule, "import NIOCore\n")
-        self.source_broken(rule, "internal import HummingbirdCore\n", path="Sources/App/Backend.swift")
         self.source_broken(rule, "internal import NIOPosix\n", path="Sources/HTTP/API.swift")
         self.source_broken(rule, "import AsyncHTTPClient\n", path="Sources/App/Backend.swift")
         self.source_broken(rule, "internal import FoundationNetworking\n", path="Sources/HTTP/API.swift")
@@ -380,6 +379,9 @@ class Deployment(Samples):
         self.kept(rule, files)
         self.broken(rule, files | {"deploy/packages.txt": "yams 6.2.1\n"}, "Package.swift:1")
         self.broken(rule, files | {"Package.swift": '\n.package(url: "https://a.org/b/Yams", from: "6.2.2"),\n'}, "Package.swift:2")
+        benchmarks = files["Package.swift"] + 'if Context.environment["BENCHMARKS"] != nil {\n.package(url: "https://a.org/b/Tea"'
+        self.kept(rule, files | {"Package.swift": benchmarks + ', exact: "1.0.0"),\n'})
+        self.broken(rule, files | {"Package.swift": benchmarks + "),\n"}, "Package.swift:3")
         self.broken(rule, files | {"Dockerfile": "RUN swift build\n"}, "Dockerfile:1")
 
     def test_the_client_alone_has_the_settings_of_the_whole(self):

@@ -56,7 +56,6 @@ def imports_are_dependencies(tree):
 
 # Packages that few files import: the name, where it may stand, and what to do elsewhere. The first entry of a name counts.
 FEW_IMPORT = [
-    (r"Hummingbird\w*", lambda source: False, "use HTTPServer"),
     # HTTP, Web and App share buffers and addresses with the server.
     (r"NIOCore|NIOHTTP1", lambda source: source.target in ("HTTPServer", "HTTP", "Web", "App", "Telemetry"), "only HTTPServer listens"),
     (r"NIO\w*", lambda source: source.target == "HTTPServer", "only HTTPServer listens"),
@@ -231,7 +230,6 @@ USED_ELSEWHERE = {
     "ArgumentParser calls it": "validate",
     "libpq declares it": "PGRES_TUPLES_OK",
     "the compiler calls it": "appendInterpolation",
-    "Benchmarks/servers.py compares another server around the same modules": "withModules",
     "print and dump call it": "customMirror debugDescription",
     "another setting names it by its environment variable": "databaseURLFile replicaURLFile",
 }

@@ -35,7 +35,7 @@ class Target:
 
     @property
     def is_product(self):
-        """Whether it is neither an example, nor a benchmark, nor a part of the tests."""
+        """Whether it is neither an example nor a part of the tests."""
         return self.is_library or self.folder.startswith("Sources/") or self.folder == "HumonClient/Sources"
 
 
