@@ -1,6 +1,6 @@
 """A client that shows the events of an area: it reads the list, follows the changes, and connects again after every end."""
 
-import http.client, json, math, re, threading, time
+import contextlib, http.client, json, math, re, socket, threading, time
 
 from sandbox import Failed
 
@@ -33,8 +33,7 @@ class Map(threading.Thread):
         self.lists = self.resets = self.streams = self.changes = self.heartbeats = 0
         # (moment, position) of every line with an id, and the moments at which a stream opened and ended.
         self.received, self.opened, self.ended = [], [], []
-        self.violations, self.stops = [], False
-        self.connection = None
+        self.violations, self.stops, self.socket = [], False, None
 
     def run(self):
         while not self.stops:
@@ -46,8 +45,7 @@ class Map(threading.Thread):
                 self.follow()
             except Moved:
                 self.resets, self.position = self.resets + 1, None
-            except (OSError, http.client.HTTPException, Refused, AttributeError):
-                # AttributeError: `close` took the connection from below the read.
+            except (OSError, http.client.HTTPException, Refused):
                 pass
             except Exception as error:
                 self.violations.append(f"{self.area}: {error!r}")
@@ -57,15 +55,16 @@ class Map(threading.Thread):
 
     def close(self):
         self.stops = True
-        if self.connection and self.connection.sock:
-            self.connection.sock.close()
+        # Closing it would not wake the thread that reads from it.
+        with contextlib.suppress(OSError): self.socket.shutdown(socket.SHUT_RDWR)
         self.join(SILENCE_SECONDS + 5)
 
     def follow(self):
         """Follows one stream to its end."""
-        self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SILENCE_SECONDS)
-        self.connection.request("GET", f"/v1/events/changes?{self.area}", headers={"Last-Event-ID": str(self.position)})
-        response = self.connection.getresponse()
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SILENCE_SECONDS)
+        connection.request("GET", f"/v1/events/changes?{self.area}", headers={"Last-Event-ID": str(self.position)})
+        self.socket = connection.sock
+        response = connection.getresponse()
         if response.status != 200:
             raise Refused(response.status)
         if response.headers["Content-Type"] != "text/event-stream" or response.headers["Content-Encoding"]:
@@ -82,7 +81,7 @@ class Map(threading.Thread):
                     self.take(fields, time.monotonic())
                     fields = {}
         finally:
-            self.connection.close()
+            connection.close()
 
     def take(self, fields, now):
         kind = fields.get("event")
