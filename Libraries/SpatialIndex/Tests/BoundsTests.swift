@@ -45,10 +45,10 @@ import Testing
         let index = PointIndex()
         for round in 0..<10 {
             // Growth splits nodes, and removals join them.
-            let removals = round < 15 ? 10 : 85
+            let removals = round < 5 ? 10 : 85
             index.apply(world.batch(of: round == 0 ? 4_000 : 300, ids: 3_000, removalPercent: removals), position: Int64(round))
             try Self.expectBounds(in: index.snapshot)
-            if round == 20 {
+            if round == 7 {
                 var bulkLoad = world.bulkLoad
                 index.fill(from: &bulkLoad, position: Int64(round))
                 try Self.expectBounds(in: index.snapshot)

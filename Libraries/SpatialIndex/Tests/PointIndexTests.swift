@@ -17,12 +17,12 @@ import Testing
         for round in 0..<20 {
             index.apply(world.batch(of: round == 0 ? 2_000 : 200, ids: 3_000), position: Int64(round))
             let snapshot = index.snapshot
-            for id in Int64(0)...3_001 {
-                let entry = snapshot.entry(id)
-                try #require(entry?.version == world.points[id]?.version, "\(id)")
-                try #require(entry?.tag == world.points[id]?.tag, "\(id)")
-                try #require(entry?.text == world.points[id]?.payload, "\(id)")
+            let points = world.points
+            let wrong = (Int64(0)...3_001).first { id in
+                let (entry, point) = (snapshot.entry(id), points[id])
+                return entry?.version != point?.version || entry?.tag != point?.tag || entry?.text != point?.payload
             }
+            try #require(wrong == nil)
         }
     }
 
