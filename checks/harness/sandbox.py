@@ -120,6 +120,9 @@ class Sandbox:
         return process.stop(with_signal, seconds) if process else 0
 
     def close(self, keep):
+        # All at once; a node ends its drain at the second signal.
+        for process in self.processes.values():
+            process.send_signal(signal.SIGTERM)
         for name in reversed(list(self.processes)):
             try:
                 self.stop(name, signal.SIGTERM, 20)
