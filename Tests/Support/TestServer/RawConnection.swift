@@ -91,23 +91,26 @@ public final class RawConnection: Sendable {
         return count == 0 ? nil : String(decoding: bytes.prefix(count), as: UTF8.self)
     }
 
-    /// Ports that were free a moment ago. All sockets are open at once, so that the ports differ.
+    /// Ports that were free a moment ago, for servers that stop and start again. Not of the range from which the kernel takes the ports of
+    /// clients and of servers without a port, so that none of those takes one meanwhile.
     public static func freePorts(_ count: Int) throws -> [Int] {
-        let sockets = (0..<count).map { _ in socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0) }
-        defer { for socket in sockets { Foundation.close(socket) } }
-        return try sockets.map { socket in
+        var free: [Int] = []
+        for port in (10_000..<32_000).shuffled() {
+            if free.count == count { return free }
+            let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+            defer { Foundation.close(socket) }
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
             address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            address.sin_port = UInt16(port).bigEndian
             let status = withUnsafeMutableBytes(of: &address) { address in
                 address.withMemoryRebound(to: sockaddr.self) { address in
-                    bind(socket, address.baseAddress, length) == 0 ? getsockname(socket, address.baseAddress, &length) : -1
+                    bind(socket, address.baseAddress, socklen_t(MemoryLayout<sockaddr_in>.size))
                 }
             }
-            guard status == 0 else { throw Failed(reason: String(cString: strerror(errno))) }
-            return Int(UInt16(bigEndian: address.sin_port))
+            if status == 0 { free.append(port) }
         }
+        throw Failed(reason: "no port is free")
     }
 
     /// Waits until the server closes its side.

@@ -32,7 +32,8 @@ struct LivePage: Sendable {
         try await Capacity.browsers.use {
             try await TestDatabase.with(Modules.registered.projections) { database in
                 try await HumonProcess.withDirectory { directory in
-                    let environment = self.environment(database).merging(environment) { $1 }
+                    let fixed = try RawConnection.freePorts(1)[0]
+                    let environment = self.environment(database, port: fixed).merging(environment) { $1 }
                     try await HumonProcess.withServer(in: directory, environment: environment) { server, port in
                         let user = try await exchange(
                             "POST", "http://127.0.0.1:\(port)/v1/users", headers: [("tb-app-secret", HumonProcess.secret)])
