@@ -1,6 +1,6 @@
 """The foreign clients and their checks."""
 
-import json, re, socket, ssl, subprocess, time
+import json, re, socket, ssl, subprocess
 
 import h11, h2.config, h2.connection, h2.events, h2.settings
 
@@ -63,11 +63,11 @@ def curl_expectations(server):
     """A client that sends Expect gets 100 Continue or 413 immediately."""
     for size, status in ((2_000, 400), (5_000_000, 413)):
         body = server.sandbox.write(f"body-{size}", "x" * size)
-        begin = time.monotonic()
-        words = ["--header", "Expect: 100-continue", "--header", "tb-device-token: " + server.token]
+        # Without 100 Continue or a final response curl waits until its time is up, and fails.
+        words = ["--expect100-timeout", "120", "--max-time", "60"]
+        words += ["--header", "Expect: 100-continue", "--header", "tb-device-token: " + server.token]
         words += ["--header", "Content-Type: application/json", "--data-binary", f"@{body}"]
         expect(curl(server, "--http1.1", "/v1/events", *words)[1] == status, f"curl with Expect and {size} bytes")
-        expect(time.monotonic() - begin < 0.9, f"curl waited for 100 Continue with {size} bytes")
 
 
 CHANGES = "/v1/events/changes?lat=37.76&lon=-122.43"

@@ -15,8 +15,8 @@ CIRCLE = (-40.5, 180.0, 40)
 QUIET = "bbox=-30,-50,-29,-49"
 EVENTS = 40
 WRITES_PER_SECOND = 40
-# The intervals in which a line must arrive on a busy machine. Buffered lines would need the 16 KiB of a buffer, or a minute.
-FRESH_SECONDS = 1
+# Longer than the slowest machine needs for a line. Buffered lines would need the 16 KiB of a buffer, or a minute.
+FRESH_SECONDS = 10
 HEARTBEAT_SECONDS = 15
 # Above proxy_read_timeout of a stream, and of nginx's own 60 s.
 IDLE_SECONDS = 150
@@ -109,7 +109,8 @@ def restart(deployment, nodes, maps):
         held = counted(node, "humon_changes_streams")
         before = [(len(shown.ended), shown.resets) for shown in maps]
         begin = time.monotonic()
-        stopping = threading.Thread(target=node.stop)
+        stopped = []
+        stopping = threading.Thread(target=lambda: stopped.append((node.stop(), time.monotonic())[1]))
         stopping.start()
         fewer = lambda: sum(len(shown.ended) - count for shown, (count, _) in zip(maps, before)) >= held
         deployment.sandbox.until(f"the end of {held:.0f} streams of a node that stops", fewer, 20)
@@ -122,11 +123,13 @@ def restart(deployment, nodes, maps):
             if shown.resets > resets and node is nodes[0]:
                 raise Failed(f"a client had to read its list again, although the other node had its position: {shown.area}")
         stopping.join()
+        # A node drains for 5 s; its streams end at the begin of that time. A busy machine delays both ends.
+        if not stopped or any(len(shown.ended) > count and shown.ended[count] > stopped[0] - 1 for shown, (count, _) in zip(maps, before)):
+            raise Failed(f"the streams of a node that was stopped ended only with it, after {ended} s")
         node.start()
         deployment.proxy.until_in_rotation(node)
-    # A node drains for 5 s; its streams end at the begin of that time.
-    if not ended or max(ended) > 4:
-        raise Failed(f"of the nodes that were stopped the streams ended after {ended} s")
+    if not ended:
+        raise Failed("the nodes that were stopped had no stream")
     return max(ended), max(resumed)
 
 
