@@ -127,8 +127,11 @@ import Testing
             let (status, lines) = try await Self.screen(directory, environment)
             #expect(status == 0)
             #expect(Set(lines.keys) == Set(Self.names))
-            // The cluster of the tests runs without fsync, which is only a warning.
-            for (name, line) in lines where name != "durability" { #expect(line["state"] == "ok", "\(line.text)") }
+            // The cluster of the tests runs without fsync, and a query on a busy machine may be slow. Both are only warnings.
+            for (name, line) in lines where !["database", "durability"].contains(name) {
+                #expect(line["state"] == "ok", "\(line.text)")
+            }
+            #expect(lines["database"]?["state"] != "bad", "\(lines)")
             #expect(lines["durability"]?["state"] == "warn")
             #expect(lines["durability"]?.text.contains("fsync") == true)
 
