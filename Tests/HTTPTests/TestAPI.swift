@@ -75,7 +75,8 @@ struct TestAPI: Sendable {
         memoryBytes: Int = 1_000_000_000, signUpsPerMinute: Int = 0, signUpsPerDay: Int = 0, writesPerMinute: Int = 0,
         addressWritesPerMinute: Int = 0, eventsPerUser: Int = 0, cors: CORSOrigins = .none,
         adminToken: AdminToken? = nil, signInsPerMinute: Int = 0, accountSignInsPerMinute: Int = 0,
-        hasher: PasswordHasher = PasswordHasher(parameters: .weak), _ body: @escaping @Sendable (TestAPI) async throws -> Void
+        hasher: PasswordHasher = PasswordHasher(parameters: .weak), patienceSeconds: Double = 1,
+        _ body: @escaping @Sendable (TestAPI) async throws -> Void
     ) async throws {
         let hasIndex = hasIndex && apps.contains(.events)
         let projections = Modules.registered.projections
@@ -109,7 +110,7 @@ struct TestAPI: Sendable {
                             IndexedEvents(limitBytes: memoryBytes, render: { $0.writeJSON(into: &$1) }, listener: changes),
                             // A busy machine may not look at the log for seconds.
                             client: context.database, notifier: try #require(context.notifier), staleAfter: .seconds(3_600),
-                            logger: .quiet)
+                            patienceSeconds: patienceSeconds, logger: .quiet)
                         context.log.add(index)
                         own.add(index)
                         own.add(changes)

@@ -31,6 +31,7 @@ package final class InMemoryReadModel<Content: InMemoryContent>: Service {
     let notifier: LogNotifier
     let logger: Logger
     let roomPauseSeconds: Double
+    private let patienceSeconds: Double
     private let mayLoad: @Sendable () -> Bool
     private let waiters = PositionWaiters()
     /// The lock of the content's writers: commits of this process, and the task that reads the log.
@@ -42,10 +43,12 @@ package final class InMemoryReadModel<Content: InMemoryContent>: Service {
     ///   - notifier: must run
     ///   - staleAfter: the content is stale if it was last known to hold the whole log before this time
     ///   - roomPauseSeconds: seconds before the first look for room, after the content exceeded its memory limit
+    ///   - patienceSeconds: as the property, which servers use
     ///   - mayLoad: whether a connection is free for the first load
     package init(
         _ content: Content, client: PostgresClient, standby: Standby? = nil, notifier: LogNotifier,
-        staleAfter: Duration = .seconds(3), roomPauseSeconds: Double = 60, logger: Logger,
+        staleAfter: Duration = .seconds(3), roomPauseSeconds: Double = 60,
+        patienceSeconds: Double = patienceSeconds, logger: Logger,
         mayLoad: @escaping @Sendable () -> Bool = { true }
     ) {
         self.content = content
@@ -54,6 +57,7 @@ package final class InMemoryReadModel<Content: InMemoryContent>: Service {
         self.notifier = notifier
         self.logger = logger
         self.roomPauseSeconds = roomPauseSeconds
+        self.patienceSeconds = patienceSeconds
         self.mayLoad = mayLoad
         state = InMemoryState(staleAfter: staleAfter)
     }
@@ -183,16 +187,17 @@ extension InMemoryReadModel: CommitListener {
 }
 
 extension InMemoryReadModel {
-    /// Waits at most one second until the content shows a write. After that time, requests do not read the content until it does.
+    /// Waits at most ``patienceSeconds`` until the content shows a write. After that time, requests do not read the content until it
+    /// does.
     package func waitUntilVisible(_ position: Int64) async {
         if await reaches(position) { return }
         state.require(position)
     }
 
-    /// Waits at most one second until the content holds a position.
+    /// Waits at most ``patienceSeconds`` until the content holds a position.
     /// - Returns: whether the content is in use and holds the position
     package func reaches(_ position: Int64) async -> Bool {
         guard state.isInUse else { return false }
-        return await waiters.wait(for: position, seconds: Self.patienceSeconds) { [state] in state.position }
+        return await waiters.wait(for: position, seconds: patienceSeconds) { [state] in state.position }
     }
 }
