@@ -22,7 +22,8 @@ import Testing
         let written = try String(contentsOf: Self.root.appending(path: "docs/operating.md"), encoding: .utf8)
         try await HumonProcess.withDirectory { directory in
             let result = try await HumonProcess.run(
-                [HumonProcess.executable.path], in: directory, executable: Self.root.appending(path: "scripts/docs-examples"))
+                [HumonProcess.executable.path], in: directory, executable: Self.root.appending(path: "scripts/docs-examples"),
+                within: .seconds(600))
             #expect(result.status == 0, "\(result.error)")
             let (expected, found) = (Self.normalised(written), Self.normalised(result.output))
             #expect(expected.count > 300)
