@@ -21,7 +21,7 @@ final class DirectoryLock: Sendable {
         try await untilHolderIsThere { try await attempt(path, in: directory) }
     }
 
-    private static func attempt(_ path: String, in directory: String) async throws -> Attempt<DirectoryLock> {
+    private static func attempt(_ path: String, in directory: String) async throws -> DirectoryLock {
         let gate = await Gate(directory)
         defer { gate.open() }
         // Every account may read the file: the number of a process is no secret.
@@ -29,13 +29,12 @@ final class DirectoryLock: Sendable {
         guard descriptor >= 0 else { throw EmbeddedPostgresError.fileSystem(doing: "open", path: path) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             defer { close(descriptor) }
-            let process = holder(descriptor)
-            return .isHeld(by: process) { throw EmbeddedPostgresError.inUse(directory: directory, byProcess: process) }
+            throw EmbeddedPostgresError.inUse(directory: directory, byProcess: holder(descriptor))
         }
         let text = Array("\(getpid())\n".utf8)
         // On a full disk an earlier process's number can still be overwritten. No start fails for want of it.
         if SystemCalls.write(text, to: descriptor) { ftruncate(descriptor, off_t(text.count)) }
-        return .done(DirectoryLock(descriptor: descriptor))
+        return DirectoryLock(descriptor: descriptor)
     }
 
     func release() {
@@ -46,35 +45,31 @@ final class DirectoryLock: Sendable {
     }
 
     static func isHeld(_ path: String, in directory: String) async -> Bool {
-        // The closures throw nothing.
-        let isHeld = try? await untilHolderIsThere { () async throws -> Attempt<Bool> in
-            let gate = await Gate(directory)
-            defer { gate.open() }
-            let descriptor = SystemCalls.open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
-            guard descriptor >= 0 else { return .done(false) }
-            defer { unlock(descriptor) }
-            return flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? .done(false) : .isHeld(by: holder(descriptor)) { true }
-        }
-        return isHeld ?? true
+        // A probe throws nothing else.
+        (try? await untilHolderIsThere { try await probe(path, in: directory) }) == nil
     }
 
-    private enum Attempt<Value> {
-        case done(Value)
-        /// The process that the file names, and what the caller gets.
-        case isHeld(by: Int32?, result: () throws -> Value)
+    /// - Throws: ``EmbeddedPostgresError/inUse(directory:byProcess:)``
+    private static func probe(_ path: String, in directory: String) async throws {
+        let gate = await Gate(directory)
+        defer { gate.open() }
+        let descriptor = SystemCalls.open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        defer { unlock(descriptor) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            throw EmbeddedPostgresError.inUse(directory: directory, byProcess: holder(descriptor))
+        }
     }
 
     /// Repeats an attempt while the file names a process that is gone, for ``execSeconds``: a program that the process was starting when it
     /// was killed holds the lock until its exec. The gate is open between the attempts.
-    private static func untilHolderIsThere<Value>(_ attempt: () async throws -> Attempt<Value>) async throws -> Value {
+    private static func untilHolderIsThere<Value>(_ attempt: () async throws -> Value) async throws -> Value {
         let deadline = ContinuousClock.now + .seconds(execSeconds)
         while true {
-            switch try await attempt() {
-            case .done(let value): return value
-            case .isHeld(let process, let result):
-                guard let process, isGone(process), ContinuousClock.now < deadline,
+            do { return try await attempt() } catch let error as EmbeddedPostgresError {
+                guard case .inUse(_, let process?) = error, isGone(process), ContinuousClock.now < deadline,
                     (try? await Task.sleep(for: .milliseconds(10))) != nil
-                else { return try result() }
+                else { throw error }
             }
         }
     }
