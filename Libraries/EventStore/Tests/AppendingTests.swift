@@ -1,7 +1,6 @@
 import Encoding
 import Foundation
 import Postgres
-import Synchronization
 import TestDatabase
 import Testing
 
@@ -210,42 +209,6 @@ import Testing
 }
 
 @Suite struct `Protecting the log` {
-    @Test func `recorded events cannot be changed, even by the superuser`() async throws {
-        let scripts: [String] = [
-            "UPDATE log.recorded_events SET data = '{}'", "DELETE FROM log.recorded_events", "TRUNCATE log.recorded_events",
-            "SET session_replication_role = replica; DELETE FROM log.recorded_events",
-        ]
-        try await TestStore.with { store in
-            _ = try await store.log.record(.counting("a", after: 0))
-            for script in scripts {
-                try await store.database.withClient { superuser in
-                    try await superuser.withConnection { connection in
-                        let error = await #expect(throws: PostgresError.self, "\(script)") {
-                            try await connection.execute(script: script)
-                        }
-                        #expect(error?.sqlState == .insufficientPrivilege, "\(script)")
-                    }
-                }
-                #expect(try await store.reader.read(after: 0, limit: 9).count == 1, "\(script)")
-            }
-        }
-    }
-
-    @Test func `the application's role cannot change the log`() async throws {
-        let statements: [String] = [
-            "UPDATE log.recorded_events SET data = '{}'", "DELETE FROM log.recorded_events", "TRUNCATE log.recorded_events",
-            "DROP TABLE log.recorded_events", "ALTER TABLE log.recorded_events DISABLE TRIGGER ALL",
-        ]
-        try await TestStore.with { store in
-            for statement in statements {
-                let error = await #expect(throws: PostgresError.self, "\(statement)") {
-                    try await store.client.query(SQL(unsafeText: statement))
-                }
-                #expect(error?.sqlState == .insufficientPrivilege, "\(statement)")
-            }
-        }
-    }
-
     @Test func `a writer that bypasses the lock and takes a position twice is refused`() async throws {
         try await TestStore.with { store in
             _ = try await store.log.record(.counting("a", after: 0))

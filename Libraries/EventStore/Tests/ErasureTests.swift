@@ -106,6 +106,8 @@ import Testing
             "UPDATE log.recorded_events SET personal = '{\"salt\":\"00\",\"text\":\"Dear Eve\"}'",
             "UPDATE log.recorded_events SET personal_digest = sha256('x')",
             "SET session_replication_role = replica; UPDATE log.recorded_events SET personal = NULL",
+            "DELETE FROM log.recorded_events", "TRUNCATE log.recorded_events",
+            "SET session_replication_role = replica; DELETE FROM log.recorded_events",
             "DELETE FROM log.commands", "SET session_replication_role = replica; DELETE FROM log.commands",
             "UPDATE log.commands SET version = 2", "TRUNCATE log.commands", "SELECT log.erase('{note-1}')",
             // Words that the digest does not match, and words that the data did not have.
@@ -179,8 +181,10 @@ import Testing
         }
     }
 
-    @Test func `the application's role erases nothing without an erasure`() async throws {
+    @Test func `the application's role cannot change the log, and erases nothing without an erasure`() async throws {
         let statements: [String] = [
+            "UPDATE log.recorded_events SET data = '{}'", "DELETE FROM log.recorded_events", "TRUNCATE log.recorded_events",
+            "DROP TABLE log.recorded_events", "ALTER TABLE log.recorded_events DISABLE TRIGGER ALL",
             "UPDATE log.recorded_events SET personal = NULL", "DELETE FROM log.commands", "SELECT log.erase('{note-1}')",
             "SELECT log.separate('{1}', '{\"{}\"}', '{\"{}\"}', ARRAY[sha256('{}')])",
         ]
