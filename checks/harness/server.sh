@@ -5,6 +5,8 @@
 serve() {
     program=$1 name=$2
     shift 2
+    # The background process empties it later, and an earlier start may have left its line there.
+    : >"out.$name"
     env "$@" "$program" serve >"out.$name" 2>"err.$name" &
     server=$!
     until grep -q curl "out.$name"; do
