@@ -39,7 +39,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-configuration", exact: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", exact: "2.1.1"),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
@@ -123,7 +122,7 @@ let package = Package(
             dependencies: [
                 "Web", "HTTP", "HTTPServer", "Attendances", "Accounts", "Events", "Users", "EventStore", "EmbeddedPostgres",
                 "Postgres", "Encoding", "Telemetry", .argumentParser, .asyncHTTPClient,
-                .product(name: "Configuration", package: "swift-configuration"), .logging, .nioCore, .nioHTTP1,
+                .logging, .nioCore, .nioHTTP1,
                 .serviceLifecycle, .systemPackage, .tracing, .unixSignals,
             ],
             resources: [.embedInCode("Demo/cities.tsv")]

@@ -38,6 +38,10 @@ import Testing
             the default. An empty value counts as not set. An unusable value, or an unknown name with the prefix `HUMON_`, stops a
             command with a message.
 
+            `.env` has one `NAME=VALUE` a line, with or without `export` before it, and is read as Docker Compose reads it: quotes around a
+            value are taken away, and ` #` begins a comment. A line that the two could read differently, such as one with `$`, stops a
+            command with its number. Single quotes keep every character of a value.
+
             `humon settings` hides secrets. A setting with the suffix `_FILE` names a file that holds a secret; the file may end with a
             line break. Every user of a machine can read the command lines of its processes (`ps`), so keep the password of a
             database out of `--database`: put it into `DATABASE_URL`, `DATABASE_URL_FILE` or `~/.pgpass`.

@@ -36,7 +36,7 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let settings = try await database.settings()
+        let settings = try database.settings()
         let logger = Logger.humon(settings.logLevel)
         let (count, seed, isLive, consent) = (events, seed, allLive, consent)
         if consent.dryRun { return try await showPlan(settings, logger: logger) }

@@ -31,7 +31,7 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         // From now on SIGHUP does not end the process.
         let hangUps = await UnixSignalsSequence(trapping: .sighup)
-        let settings = try await database.settings()
+        let settings = try database.settings()
         let logThreshold = LogThreshold(settings.logLevel)
         let logger = Logger.humon(logThreshold, settings.logFormat)
         guard settings.databaseURL == nil || settings.appSecret != nil else { throw SettingsError.missingSecret }

@@ -37,7 +37,7 @@ struct SettingsCommand: AsyncParsableCommand, TableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let sources = try await SettingSources()
+        let sources = try SettingSources()
         var errors = Settings.unknown(among: sources.names).map { SettingsError.unknown(name: $0) }
         var rows: [Row] = []
         for setting in Settings.Declarations.all {

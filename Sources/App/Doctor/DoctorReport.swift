@@ -21,7 +21,7 @@ enum DoctorReport {
     /// - Parameter show: gets each check as soon as it ends
     /// - Throws: the errors of `show`, and ``PrivateClusterError`` if a private cluster does not stop
     static func run(_ database: DatabaseOptions, _ show: @escaping @Sendable (Check) throws -> Void) async throws {
-        let (settings, check) = await SettingsCheck.look(database)
+        let (settings, check) = SettingsCheck.look(database)
         try show(check)
         guard let settings else { return try notLookedAt("the settings cannot be used", from: "database").forEach(show) }
         // The lines report the problems.

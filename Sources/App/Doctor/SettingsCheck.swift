@@ -1,10 +1,10 @@
 /// Checks whether the service can start with the settings.
 enum SettingsCheck {
     /// - Returns: the settings for the other checks, or `nil` if they cannot be read
-    static func look(_ database: DatabaseOptions) async -> (Settings?, Check) {
+    static func look(_ database: DatabaseOptions) -> (Settings?, Check) {
         do {
-            let settings = try await Settings.load(database: database.url, refusesUnknown: false)
-            do { _ = try await database.settings() } catch { return (settings, bad(error)) }
+            let settings = try Settings.load(database: database.url, refusesUnknown: false)
+            do { _ = try database.settings() } catch { return (settings, bad(error)) }
             return (settings, check(settings))
         } catch {
             return (nil, bad(error))

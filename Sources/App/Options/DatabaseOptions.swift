@@ -18,14 +18,14 @@ struct DatabaseOptions: ParsableArguments {
 
     /// The settings, with the database of the command line.
     /// - Throws: ``SettingsError``
-    func settings() async throws -> Settings { try await Settings.load(database: url) }
+    func settings() throws(SettingsError) -> Settings { try Settings.load(database: url) }
 
     /// Runs the body with the database, and starts the private cluster for it if necessary.
     /// - Throws: ``SettingsError``, ``NoDatabase``, errors of the private cluster, and the errors of the body
     func with<Value: Sendable>(
         _ use: Database.Use, _ body: (Database, Logger) async throws -> Value
     ) async throws -> Value {
-        let settings = try await settings()
+        let settings = try settings()
         let logger = Logger.humon(settings.logLevel)
         return try await Database.with(settings, use, logger: logger) { try await body($0, logger) }
     }

@@ -34,7 +34,7 @@ final class SettingsReload: Service {
     }
 
     private let signals: UnixSignalsSequence
-    private let load: @Sendable () async throws -> Settings
+    private let load: @Sendable () throws -> Settings
     private let started: Settings
     private let current: Mutex<Settings>
     private let parts: Parts
@@ -47,7 +47,7 @@ final class SettingsReload: Service {
     ///   - load: reads the settings again
     init(
         at signals: UnixSignalsSequence, _ settings: Settings, of parts: Parts, logger: Logger,
-        load: @escaping @Sendable () async throws -> Settings
+        load: @escaping @Sendable () throws -> Settings
     ) {
         self.signals = signals
         self.load = load
@@ -73,7 +73,7 @@ final class SettingsReload: Service {
 
     private func reload() async {
         let new: Settings
-        do { new = try await load() } catch {
+        do { new = try load() } catch {
             return logger.error("the settings were not reloaded", metadata: ["error": "\(error)"])
         }
         let changed = current.withLock { $0.changes(to: new) }.filter(Self.names.contains)

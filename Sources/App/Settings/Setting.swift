@@ -81,6 +81,10 @@ extension Setting {
         guard let found = try sources.text(of: name, orInFileOf: fileName) else {
             return Resolved(value: defaultValue(), text: isSecret ? "" : defaultText(), source: .byDefault, written: nil)
         }
+        // `docker run --env-file` and systemd's Environment= keep them; as a part of a path they would make a new directory.
+        guard isSecret || !["\"", "'"].contains(where: { found.text.hasPrefix($0) && found.text.hasSuffix($0) }) else {
+            throw .quoted(name: name)
+        }
         guard let value = parse(found.text) else {
             guard found.source == .file, let fileName else { throw .unusable(name: name, format: format) }
             throw .unusable(name: fileName, format: "the path of a file that holds \(format)")

@@ -40,11 +40,10 @@ extension Settings {
     /// - Parameters:
     ///   - database: the URL from the command line, which replaces `DATABASE_URL` and `DATABASE_URL_FILE`
     ///   - refusesUnknown: only the doctor continues with a misspelt setting
-    /// - Throws: ``SettingsError`` for an unusable value and for an unknown `HUMON_…` name; an error of Configuration if `.env` cannot
-    ///   be read
-    static func load(database: String? = nil, refusesUnknown: Bool = true) async throws -> Settings {
+    /// - Throws: ``SettingsError`` for an unusable value, an unknown `HUMON_…` name, and a line of `.env` that cannot be read
+    static func load(database: String? = nil, refusesUnknown: Bool = true) throws(SettingsError) -> Settings {
         let name = Declarations.shared.databaseURL.name
-        let sources = try await SettingSources(commandLine: database.map { [name: $0] } ?? [:])
+        let sources = try SettingSources(commandLine: database.map { [name: $0] } ?? [:])
         if refusesUnknown { try refuseUnknown(among: sources.names) }
         return try Settings(sources)
     }
@@ -98,8 +97,11 @@ extension Settings {
 enum SettingsError: Error, Hashable, CustomStringConvertible {
     case unusable(name: String, format: String)
     case unknown(name: String)
+    case quoted(name: String)
     case setTwice(name: String, fileName: String)
     case unreadable(fileName: String, reason: String)
+    /// - Parameter line: from 1; `nil` for the whole file
+    case unreadableEnvironment(path: String, line: Int?, reason: String)
     case missingSecret
     case missingAdminToken(host: String)
 
@@ -107,8 +109,11 @@ enum SettingsError: Error, Hashable, CustomStringConvertible {
         switch self {
         case .unusable(let name, let format): "\(name) must be \(format)."
         case .unknown(let name): "\(name) is not a setting of humon; `humon settings` lists the settings."
+        case .quoted(let name): "\(name) has quotes around its value: take them away."
         case .setTwice(let name, let fileName): "Both \(name) and \(fileName) are set: set one of them."
         case .unreadable(let fileName, let reason): "The file that \(fileName) names \(reason)."
+        case .unreadableEnvironment(let path, let line, let reason):
+            "\(line.map { "Line \($0) of" } ?? "The file") \(path) cannot be read: \(reason)"
         case .missingSecret:
             "TB_APP_SECRET is not set. With a DATABASE_URL humon generates no secret: set the secret that the app sends in tb-app-secret."
         case .missingAdminToken(let host):

@@ -31,7 +31,7 @@ struct LogImport: AsyncParsableCommand {
         let input = try input()
         let isTrial = consent.dryRun
         if !isTrial {
-            let target = try await database.settings().databaseDescription
+            let target = try database.settings().databaseDescription
             try await consent.require("This imports \(file) into \(target), and cannot be undone.")
         }
         let (header, readModels) = try await database.with(isTrial ? .asVisitorOfExisting : .asVisitor) { database, logger in
