@@ -187,7 +187,7 @@ private func load(_ bytes: [UInt8], into client: PostgresClient) async throws {
                     let reader = LogReader(client: client)
                     let sentence = FormatError("position \(position): no log reaches it without a hole")
                     await #expect(throws: sentence) { try await LogVerification(of: reader, decodedBy: Backend.domainEvents) }
-                    await #expect(throws: sentence) { try await reader.position(before: .latest) }
+                    await #expect(throws: sentence) { try await LogTimes(client: client).position(before: .latest) }
                     await #expect(throws: sentence) {
                         try await EventStore.LogSearch(client: client, criteria: LogCriteria()).find(limit: 1)
                     }

@@ -129,13 +129,39 @@ import Testing
         #expect(statements == 10)
     }
 
-    @Test func `the position estimated for a time is never too late`() async throws {
+    /// The clock stood two days before at the positions from 60,001 to 90,000, and far ahead at 120,000.
+    @Test func `times lead to their positions, also where the clock was set back`() async throws {
         try await Self.withLargeLog { client in
-            let reader = LogReader(client: client)
-            let position = try await reader.position(before: Timestamp(milliseconds: Self.start + 100_000_000))
-            #expect((80_000..<100_000).contains(position))
-            #expect(try await reader.position(before: Timestamp(milliseconds: 0)) == 0)
-            #expect(try await reader.position(before: .latest) <= Self.size)
+            func at(_ second: Int64) -> Timestamp { Timestamp(milliseconds: Self.start + second * 1_000) }
+            func move(_ positions: ClosedRange<Int64>, bySeconds seconds: Double) async throws {
+                try await client.query(
+                    """
+                    UPDATE log.recorded_events SET recorded_at = recorded_at + make_interval(secs => \(seconds))
+                    WHERE position BETWEEN \(positions.lowerBound) AND \(positions.upperBound)
+                    """)
+            }
+            try await client.query("ALTER TABLE log.recorded_events DISABLE TRIGGER USER")
+            try await move(60_001...90_000, bySeconds: -172_800)
+            try await move(120_000...120_000, bySeconds: 1_000_000)
+            let times = LogTimes(client: client)
+            #expect(try await times.position(before: at(0)) == 0)
+            #expect(try await times.position(before: at(50_000)) == 49_999)
+            // Those between have times of two days before.
+            #expect(try await times.position(before: at(60_001)) == 90_000)
+            #expect(try await times.position(before: at(150_000)) == 119_999)
+            #expect(try await times.position(before: at(1_120_000)) == 119_999)
+            #expect(try await times.position(before: .latest) == Self.size)
+            #expect(try await times.positions(since: at(70_000), until: at(90_005)) == 90_001..<90_005)
+            // Position 90,000 has the time of second -82,800, and position 60,001 that of -112,799.
+            #expect(try await times.positions(since: nil, until: at(-112_798)) == 1..<60_002)
+            #expect(try await times.positions(since: nil, until: at(-200_000)) == 1..<1)
+
+            func find(_ criteria: LogCriteria) async throws -> [Int64] {
+                try await LogSearch(client: client, criteria: criteria).find(limit: 5).events.map(\.position)
+            }
+            #expect(try await find(LogCriteria(since: at(1_000_000))) == [120_000])
+            #expect(try await find(LogCriteria(until: at(-112_797))) == [60_002, 60_001])
+            #expect(try await find(LogCriteria(since: at(-112_798), until: at(-112_796))) == [60_003, 60_002])
         }
     }
 }

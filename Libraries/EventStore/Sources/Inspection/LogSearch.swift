@@ -44,7 +44,7 @@ public struct LogSearch: Sendable {
         progress: (_ done: Int64, _ total: Int64) -> Void = { _, _ in }
     ) async throws -> SearchResult {
         let tail = try await LogReader(client: client).tail()
-        let times = try await LogReader(client: client).positions(since: criteria.since, until: criteria.until)
+        let times = try await LogTimes(client: client).positions(since: criteria.since, until: criteria.until)
         let start = min(position ?? .max, tail + 1, times.upperBound)
         let isLimited = criteria.text != nil && !criteria.isNarrow
         let floor = isLimited ? max(times.lowerBound, start - reach) : times.lowerBound

@@ -57,7 +57,7 @@ extension OperatorReport {
                 let search = LogSearch(client: query.client, criteria: LogCriteria(filter: filter, since: since))
                 try query.show(try await search.find(before: tail + 1, limit: arguments.limit ?? 20).events.reversed())
             } else if let since {
-                position = try await reader.position(before: since)
+                position = try await LogTimes(client: query.client).position(before: since)
             }
             let follows = arguments.isSet("follow")
             guard follows || position < tail else { return .complete() }
