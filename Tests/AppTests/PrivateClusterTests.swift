@@ -23,6 +23,30 @@ import Testing
         }
     }
 
+    /// What an operator's shell may hold for servers elsewhere.
+    private static let elsewhere = [
+        "PGHOST": "192.0.2.1", "PGHOSTADDR": "192.0.2.1", "PGPORT": "5999", "PGDATABASE": "nowhere", "PGUSER": "nobody",
+        "PGSERVICE": "nowhere",
+        "PGSERVICEFILE": "/nowhere", "PGOPTIONS": "-c nothing=1", "PGCHANNELBINDING": "require", "PGREQUIREPEER": "nobody",
+        "PGREQUIREAUTH": "scram-sha-256", "PGTARGETSESSIONATTRS": "read-only", "PGSSLMODE": "verify-full",
+        "PGCLIENTENCODING": "LATIN1",
+        "PGDATA": "/nowhere", "PGGSSENCMODE": "require", "PGTZ": "nowhere", "PGDATESTYLE": "nothing",
+    ]
+
+    @Test func `is reached whatever variables of PostgreSQL the environment holds`() async throws {
+        try await HumonProcess.withDirectory { directory in
+            let environment = Self.elsewhere.merging(["TB_APP_SECRET": HumonProcess.secret]) { $1 }
+            try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
+                let users = "http://127.0.0.1:\(port)/v1/users"
+                #expect(try await exchange("POST", users, headers: [("tb-app-secret", HumonProcess.secret)]).status == 200)
+                for environment in [environment, [:]] {
+                    let result = try await HumonProcess.run(["log", "tail"], in: directory, environment: environment)
+                    #expect((result.status, result.output.contains("UserCreated")) == (0, true), "\(result.error)")
+                }
+            }
+        }
+    }
+
     @Test func `no command and no server stops or restarts a PostgreSQL that another server uses`() async throws {
         try await HumonProcess.withDirectory { directory in
             let place = Place(directory: directory)

@@ -8,6 +8,10 @@ internal import SystemPackage
 ///
 /// The process that started it holds a lock on the directory until ``stop()`` or ``leave()``. If another process left PostgreSQL
 /// running, the next start takes it over as it is, because other programs may use it.
+///
+/// The environment variables of PostgreSQL, whose names begin with `PG`, are for servers elsewhere. ``start(_:logger:)`` and
+/// ``urlOfRunning(_:logger:)`` take them out of this process: libpq would use `PGHOSTADDR`, `PGSERVICE` and others beside ``url``, a service
+/// cannot be undone there, and a server listens at `PGPORT`.
 public final class EmbeddedCluster: Service {
     /// How often is looked whether PostgreSQL is alive.
     private static let watchIntervalSeconds = 0.5
@@ -49,6 +53,7 @@ public final class EmbeddedCluster: Service {
     /// Creates the cluster if there is none, and starts it, unless it runs already. Waits for as long as PostgreSQL recovers from a crash.
     /// - Throws: ``EmbeddedPostgresError``
     public static func start(_ configuration: Configuration, logger: Logger) async throws -> EmbeddedCluster {
+        removeVariables()
         let layout = try Layout(directory: configuration.directory, superuser: configuration.superuser)
         let account = try Account.toRunPostgres()
         try layout.createDirectory()
@@ -63,6 +68,7 @@ public final class EmbeddedCluster: Service {
     /// as long as such a cluster recovers from a crash.
     /// - Throws: ``EmbeddedPostgresError``, or `CancellationError`
     public static func urlOfRunning(_ configuration: Configuration, logger: Logger) async throws -> String? {
+        removeVariables()
         let layout = try Layout(directory: configuration.directory, superuser: configuration.superuser)
         if await DirectoryLock.isHeld(layout.lock, in: layout.directory) { return layout.url }
         return try await layout.isReady(logger: logger) ? layout.url : nil
@@ -72,6 +78,10 @@ public final class EmbeddedCluster: Service {
     /// - Throws: ``EmbeddedPostgresError/socketPathTooLong(path:limit:)``
     public static func exists(_ configuration: Configuration) throws -> Bool {
         try Layout(directory: configuration.directory, superuser: configuration.superuser).clusterVersion != nil
+    }
+
+    private static func removeVariables() {
+        for name in ProcessInfo.processInfo.environment.keys where name.hasPrefix("PG") { SystemCalls.removeVariable(name) }
     }
 
     /// - Returns: whether PostgreSQL ran already

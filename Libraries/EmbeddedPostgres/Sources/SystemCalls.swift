@@ -56,6 +56,9 @@ enum SystemCalls {
         unsafe pwrite(file, bytes, bytes.count, off_t(offset)) == bytes.count
     }
 
+    /// Takes a variable out of the environment of this process, and of the programs that it starts later.
+    static func removeVariable(_ name: String) { unsafe unsetenv(name) }
+
     /// The reason of the last failure.
     static var reason: String { unsafe String(cString: strerror(errno)) }
 
