@@ -8,6 +8,8 @@ internal import ServiceLifecycle
 /// The database that a command uses: the one from `--database` or `DATABASE_URL`, or a private one.
 struct Database: Sendable {
     private static let standbyStallSeconds = 10.0
+    /// How long a command that only reads may pause: `humon log export - | ssh …` waits for a password, or an operator presses Ctrl-Z.
+    private static let pauseSeconds = 3_600.0
 
     let url: String
     /// The services that must run while the database is used: the monitor of the private cluster.
@@ -136,6 +138,14 @@ struct Database: Sendable {
         var configuration = asApplication(connections: connections)
         configuration.role = LogRights.readerRole
         configuration.sessionSettings["default_transaction_read_only"] = "on"
+        configuration.pauseSeconds = Self.pauseSeconds
+        return configuration
+    }
+
+    /// A configuration with the rights of the application, for a command that compares read models with the log.
+    func asComparison(connections: Int) -> PostgresConfiguration {
+        var configuration = asApplication(connections: connections)
+        configuration.pauseSeconds = Self.pauseSeconds
         return configuration
     }
 

@@ -149,6 +149,17 @@ import Testing
             #expect(index < url && (Int(parameters[index].value) ?? 0) > 0, "\(name)")
         }
     }
+
+    @Test func `the server gives a connection up after the pause of its configuration`() throws {
+        var configuration = PostgresConfiguration(url: "host=127.0.0.1")
+        func settings() throws -> [String] {
+            let options = try configuration.connectionParameters().first { $0.keyword == "options" }?.value ?? ""
+            return options.split(separator: " ").filter { $0.contains("tcp_user") || $0.contains("idle_in") }.map(String.init)
+        }
+        #expect(try settings() == ["idle_in_transaction_session_timeout=60000", "tcp_user_timeout=11000"])
+        configuration.pauseSeconds = 3_600
+        #expect(try settings() == ["idle_in_transaction_session_timeout=3600000", "tcp_user_timeout=3600000"])
+    }
 }
 
 @Suite struct `Statements without time-out` {

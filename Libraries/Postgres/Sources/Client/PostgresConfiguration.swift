@@ -25,6 +25,9 @@ public struct PostgresConfiguration: Sendable {
     public var maintenanceTimeoutSeconds = 3_600.0
     /// For a COPY: how long no byte may come or go while PostgreSQL is waited for.
     public var copyStallSeconds = 120.0
+    /// How long this side may leave the server's bytes unread, or a transaction without a statement, before the server gives the connection
+    /// up: the reader of a pipe pauses, or an operator suspends the command. `nil`: ``stallSeconds``, and a minute for a transaction.
+    public var pauseSeconds: Double?
     /// After this long without a statement a connection asks whether the server still answers, unless a transaction is open: a peer
     /// that was stopped, or lost behind a proxy, is noticed before a caller needs the connection or misses a notification.
     public var idleCheckSeconds = 15.0
@@ -67,9 +70,9 @@ public struct PostgresConfiguration: Sendable {
         if !isPooled {
             var own = sessionSettings
             own["statement_timeout"] = String(Int(statementTimeoutSeconds * 1_000))
-            own["idle_in_transaction_session_timeout"] = "60000"
+            own["idle_in_transaction_session_timeout"] = String(Int((pauseSeconds ?? 60) * 1_000))
             // The server, too, notices a peer that is lost.
-            own["tcp_user_timeout"] = String(Int(stallSeconds * 1_000))
+            own["tcp_user_timeout"] = String(Int((pauseSeconds ?? stallSeconds) * 1_000))
             own["tcp_keepalives_idle"] = String(Self.keepaliveIdleSeconds)
             own["tcp_keepalives_interval"] = String(Self.keepaliveIntervalSeconds)
             own["tcp_keepalives_count"] = String(Self.keepaliveCount)

@@ -10,7 +10,8 @@ struct LogExport: AsyncParsableCommand {
         abstract: "Write the whole log to one compressed file.",
         discussion: """
             The file is one snapshot of the log; servers continue meanwhile, and on their machine they have priority. It contains \
-            personal data, and only its owner can read it. docs/archive-format.md describes the format.
+            personal data, and only its owner can read it. docs/archive-format.md describes the format. The reader of a \
+            pipe may pause for an hour.
 
             EXAMPLE: humon log export humon.log.gz
             EXAMPLE: humon log export - | ssh elsewhere humon log import --yes -
