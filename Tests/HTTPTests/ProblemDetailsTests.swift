@@ -233,7 +233,7 @@ private struct Refusal: Sendable {
     }
 
     @Test func `a refused preflight request gets problem details, and pages may read them`() async throws {
-        try await TestAPI.with(cors: .these(["https://app.example.org"])) { api in
+        try await TestAPI.with(cors: .these([Origin("https://app.example.org")!])) { api in
             let accept = ["accept": "application/problem+json"]
             let refused = try await api.send(
                 .options, "/v1/events/1",

@@ -35,12 +35,6 @@ import Testing
         #expect(PageFile.all.filter { $0.mediaType == nil }.map(\.name) == [])
     }
 
-    @Test func `have at most 300 lines each, besides data and foreign code`() {
-        for file in PageFile.all where !file.name.hasPrefix("leaflet") && !file.name.hasSuffix(".tsv") {
-            #expect(file.bytes.count { $0 == UInt8(ascii: "\n") } <= 300, "\(file.name)")
-        }
-    }
-
     @Test func `are kept by caches for ever under the path of their release`() throws {
         let response = try Self.asset("page.css")
         #expect(response.headers[.cacheControl] == "public, max-age=31536000, immutable")
@@ -142,7 +136,10 @@ import Testing
 }
 
 @Suite struct `The origins of the map page` {
-    @Test(arguments: ["https://map.example.org", "https://a.example, http://192.168.1.5:8080", "https://[2001:db8::1]:8443"])
+    @Test(arguments: [
+        "https://map.example.org", "https://a.example, http://192.168.1.5:8080", "https://[2001:db8::1]:8443",
+        "https://Map.Example.org:443",
+    ])
     func `this list is read`(list: String) {
         #expect(WebOrigins(list) != nil)
     }

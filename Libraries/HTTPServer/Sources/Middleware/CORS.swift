@@ -4,18 +4,17 @@ public import HTTPTypes
 public enum CORSOrigins: Sendable, Hashable {
     case none
     case all
-    case these(Set<String>)
+    case these(Set<Origin>)
 
-    /// - Parameter list: origins as browsers send them (`https://app.example.org`), separated by commas; or `*`
+    /// - Parameter list: origins such as `https://app.example.org`, separated by commas; or `*`
     /// - Returns: `nil` if one of them is not an origin
     public init?(_ list: String) {
         if list == "*" {
             self = .all
             return
         }
-        let origins = list.split(separator: ",", omittingEmptySubsequences: false).map { String($0.trimmingSpaces) }
-        guard origins.allSatisfy({ $0.wholeMatch(of: /https?:\/\/[^\/?#,\s]+/) != nil }) else { return nil }
-        self = .these(Set(origins))
+        guard let origins = Set<Origin>(list: list) else { return nil }
+        self = .these(origins)
     }
 
     /// The value of `Access-Control-Allow-Origin` for a page of that origin.
@@ -23,8 +22,19 @@ public enum CORSOrigins: Sendable, Hashable {
         switch self {
         case .none: nil
         case .all: "*"
-        case .these(let origins): origins.contains(origin) ? origin : nil
+        case .these(let origins): Origin(origin).map(origins.contains) == true ? origin : nil
         }
+    }
+}
+
+extension Set<Origin> {
+    /// - Parameter list: origins, separated by commas
+    /// - Returns: `nil` if one of them is not an origin
+    public init?(list: String) {
+        let texts = list.split(separator: ",", omittingEmptySubsequences: false)
+        let origins = texts.compactMap { Origin($0.trimmingSpaces) }
+        guard origins.count == texts.count else { return nil }
+        self.init(origins)
     }
 }
 
