@@ -19,7 +19,8 @@ import Testing
     /// The metrics that another test changes.
     private static let elsewhere = [
         "humon_attendance_counts_bytes", "humon_attendance_counts_events",
-        "humon_changes_resets_total", "humon_changes_sent_total", "humon_changes_streams", "humon_http_streams",
+        "humon_http_accept_failures_total", "humon_changes_resets_total", "humon_changes_sent_total", "humon_changes_streams",
+        "humon_http_streams",
         "humon_http_streams_ended_total", "humon_http_streams_refused_total",
         "humon_http_buffer_refusals_total", "humon_http_buffered_bytes", "humon_http_requests_shed_total",
         "humon_http_slow_readers_closed_total", "humon_log_lines_dropped_total", "humon_postgres_connection_failures_total",

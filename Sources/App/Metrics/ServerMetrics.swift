@@ -19,6 +19,10 @@ extension ServerConfiguration {
                 "humon_http_slow_readers_closed_total",
                 "Connections closed because the client read no bytes while the buffers were nearly full.",
                 Double(budget.closedConnections)),
+            .counter(
+                "humon_http_accept_failures_total",
+                "Connections that could not be accepted, because too many files were open or memory was short; the next attempt follows after a second.",
+                Double(acceptFailures.total)),
             .gauge("humon_http_streams", "Open streams.", Double(streams.count)),
             .gauge("humon_http_streams_limit", "Maximum number of open streams.", Double(streams.limits.total)),
             .counter(

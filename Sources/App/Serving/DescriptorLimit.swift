@@ -9,7 +9,7 @@ enum DescriptorLimit {
     static func raise(for connections: Int, logger: Logger) {
         guard let limit = SystemCalls.raiseDescriptorLimit(), limit < UInt64(connections + ownNeed) else { return }
         logger.warning(
-            "fewer descriptors may be open than HUMON_CONNECTIONS takes",
-            metadata: ["descriptors": .stringConvertible(limit)])
+            "fewer files may be open than HUMON_CONNECTIONS takes: raise the limit (LimitNOFILE, ulimit -Hn, docker run --ulimit nofile), or lower HUMON_CONNECTIONS",
+            metadata: ["limit": .stringConvertible(limit), "needed": .stringConvertible(connections + ownNeed)])
     }
 }

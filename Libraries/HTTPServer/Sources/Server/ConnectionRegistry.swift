@@ -1,3 +1,4 @@
+internal import Logging
 internal import NIOCore
 internal import Synchronization
 
@@ -78,17 +79,22 @@ final class ConnectionRegistry: Sendable {
     }
 }
 
-/// Registers accepted connections, closes those beyond the limit of their address, and accepts no more while the registry is full.
+/// Registers accepted connections, closes those beyond the limit of their address, and accepts no more while the registry is full. In the
+/// pipeline before it, NIO's `AcceptBackoffHandler` waits a second after a connection that could not be accepted.
 final class AcceptHandler: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel
     typealias OutboundIn = Never
 
     private let registry: ConnectionRegistry
+    private let failures: AcceptFailures
+    private let logger: Logger
     /// Whether the listening socket must be read once there is room.
     private var isReadHeld = false
 
-    init(_ registry: ConnectionRegistry) { self.registry = registry }
+    init(_ registry: ConnectionRegistry, _ failures: AcceptFailures, logger: Logger) {
+        (self.registry, self.failures, self.logger) = (registry, failures, logger)
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let connection = unwrapInboundIn(data)
@@ -101,11 +107,48 @@ final class AcceptHandler: ChannelDuplexHandler {
         context.fireChannelRead(data)
     }
 
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if failures.count() {
+            logger.error(
+                "connections cannot be accepted; trying again each second. Open connections are served. Raise the limit of open files, or close programs",
+                metadata: ["error": "\(error)"])
+        }
+        context.fireErrorCaught(error)
+    }
+
     func read(context: ChannelHandlerContext) { if registry.hasRoom { context.read() } else { isReadHeld = true } }
 
     private func readIfHeld(_ context: ChannelHandlerContext) {
         guard isReadHeld, registry.hasRoom else { return }
         isReadHeld = false
         context.read()
+    }
+}
+
+/// Counts the connections that could not be accepted, because too many files were open or memory was short.
+public final class AcceptFailures: Sendable {
+    /// The pause between two lines of the log.
+    private static let pauseSeconds = 60
+
+    private struct State {
+        var total = 0
+        var logsAfter = ContinuousClock.now
+    }
+
+    private let state = Mutex(State())
+
+    public init() {}
+
+    public var total: Int { state.withLock { $0.total } }
+
+    /// - Returns: whether the failure is worth a line of the log
+    func count() -> Bool {
+        let now = ContinuousClock.now
+        return state.withLock { state in
+            state.total += 1
+            guard now >= state.logsAfter else { return false }
+            state.logsAfter = now + .seconds(Self.pauseSeconds)
+            return true
+        }
     }
 }

@@ -65,9 +65,12 @@ public struct Server: Service {
         let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.backlog, value: configuration.backlog)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .serverChannelInitializer { [state] channel in
+            .serverChannelInitializer { [state, configuration, logger] channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(AcceptHandler(state.connections))
+                    try channel.pipeline.syncOperations.addHandlers([
+                        AcceptBackoffHandler(),
+                        AcceptHandler(state.connections, configuration.acceptFailures, logger: logger),
+                    ])
                 }
             }
             .childChannelOption(.allowRemoteHalfClosure, value: true)

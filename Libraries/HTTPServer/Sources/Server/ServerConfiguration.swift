@@ -28,6 +28,7 @@ public struct ServerConfiguration: Sendable {
     /// Shared by several servers, it limits their open streams together.
     public var streams = OpenStreams()
     public var drain = Drain()
+    public var acceptFailures = AcceptFailures()
 
     public init(address: Address, certificate: ServerCertificate? = nil) {
         self.address = address
