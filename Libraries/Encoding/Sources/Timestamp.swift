@@ -51,7 +51,7 @@ extension Timestamp {
     /// Any RFC 3339 date-time; nil for anything else.
     ///
     /// Offsets are turned into UTC, fractions of any length are cut to the millisecond, and a leap second is the second after
-    /// it. A moment that UTC would write with a year outside 0000–9999 is refused, since it could not be written back.
+    /// it. A second of 60 is only read where leap seconds are: at the end of June or December in UTC (section 5.7). A moment that UTC would write with a year outside 0000–9999 is refused, since it could not be written back.
     public init?(rfc3339 text: String) {
         self.init(text) { $0.offset() }
     }
@@ -78,6 +78,7 @@ extension Timestamp {
         else { return nil }
         let days = daysSinceEpoch(year: year, month: month, day: day)
         let seconds = ((days * 24 + hour) * 60 + minute - offsetMinutes) * 60 + second
+        guard second < 60 || isBehindLeapSecond(seconds) else { return nil }
         self.init(milliseconds: seconds * 1_000 + fraction)
         guard (Self.earliest...Self.latest).contains(self) else { return nil }
     }
@@ -150,6 +151,13 @@ private struct DigitReader {
         defer { position += 1 }
         return Int64(bytes[position] - UInt8(ascii: "0"))
     }
+}
+
+/// Whether the seconds since 1970 begin the first day of July or January.
+private func isBehindLeapSecond(_ seconds: Int64) -> Bool {
+    let days = seconds.flooredQuotient(by: 86_400)
+    let (_, month, day) = civilDate(daysSinceEpoch: days)
+    return days * 86_400 == seconds && (month == 7 || month == 1) && day == 1
 }
 
 private func daysIn(month: Int64, year: Int64) -> Int64 {
