@@ -127,7 +127,7 @@ struct EventFields {
                 Self.longitudes.contains(degrees[0]), Self.longitudes.contains(degrees[2]),
                 Self.latitudes.contains(degrees[1]), Self.latitudes.contains(degrees[3]), degrees[1] <= degrees[3]
             else { return unusable(FieldError("bbox", .notABox, "is not a valid box")) }
-            return .value(DegreeBox(south: degrees[1], west: degrees[0], north: degrees[3], east: degrees[2]))
+            return .value(DegreeBox(south: degrees[1], west: degrees[0], north: degrees[3], east: degrees[2]).closedAtDateLine)
         case .bool, .number, .array, .object: return unusable(FieldError("bbox", .notABox, "is not a valid box"))
         }
     }

@@ -162,7 +162,7 @@ import Users
                     let held = EventClusterSearch(search, snapshot).result()
                     let stored = try search.clusters(try await client.query(search.query))
                     try #require(held == stored, "\(query)")
-                    let inside = events.filter { Self.contains(bound, $0) }
+                    let inside = events.filter { Self.contains((search.box, bound.window), $0) }
                     try #require(held.reduce(0) { $0 + $1.count } == inside.count, "\(query)")
                     for cluster in held.prefix(20) {
                         let own = inside.filter { Self.contains((cluster.box, TimeWindow()), $0) }

@@ -68,6 +68,27 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `an event at 180 degrees is in each box with that edge, under both names of the meridian`(hasIndex: Bool) async throws {
+        try await TestAPI.with(hasIndex: hasIndex) { api in
+            for lon in [-180, 180, 179.9, -179.9] { _ = try await api.createEvent(lat: 7.2, lon: lon) }
+            let expected: [(box: String, found: [Int])] = [
+                ("170,7.1,180,7.3", [0, 1, 2]), ("-180,7.1,-170,7.3", [0, 1, 3]), ("180,7.1,180,7.3", [0, 1]),
+                ("-180,7.1,-180,7.3", [0, 1]),
+                ("170,7.1,-170,7.3", [0, 1, 2, 3]), ("-180,7.1,180,7.3", [0, 1, 2, 3]), ("-170,7.1,170,7.3", []),
+                ("180,7.1,-170,7.3", [0, 1, 3]),
+                ("170,7.1,-180,7.3", [0, 1, 2]), ("0,7.2,180,7.2", [0, 1, 2]),
+            ]
+            for (box, found) in expected {
+                let listed = Self.ids(try await api.send(.get, "/v1/events?bbox=\(box)"))
+                #expect(listed == found.map { .number("\($0 + 1)") }, "\(box)")
+                let clusters = try await api.send(.get, "/v1/events/clusters?bbox=\(box)&zoom=8")
+                let counts = clusters.body.matches(of: /"count":(\d+)/).compactMap { Int($0.1) }
+                #expect(counts.reduce(0, +) == found.count, "\(box): \(clusters.body)")
+            }
+        }
+    }
+
     @Test func `the next page of a search nearby keeps its window`() async throws {
         try await TestAPI.with { api in
             for _ in 0..<2 { _ = try await api.createEvent() }

@@ -13,6 +13,13 @@ public struct DegreeBox: Sendable, Hashable {
         self.east = east
     }
 
+    /// The same box for a search: -180 and 180 name one meridian, so a box with one of them at its edge has both. It crosses the date line
+    /// then, by no width.
+    public var closedAtDateLine: DegreeBox {
+        if west == -180, east == 180 { return self }
+        return DegreeBox(south: south, west: west == -180 ? 180 : west, north: north, east: east == 180 ? -180 : east)
+    }
+
     public func contains(latitude: Double, longitude: Double) -> Bool {
         guard south <= latitude, latitude <= north else { return false }
         return west <= east ? west <= longitude && longitude <= east : west <= longitude || longitude <= east

@@ -34,7 +34,8 @@ struct TileGrid: Sendable, Hashable {
         let parts = boxes.compactMap { part in
             Self.longitudes(part, side, maximumCells).map { Part(box: part, longitudes: $0) }
         }
-        let columns = parts.reduce(0) { $0 + $1.longitudes.count + 1 }
+        // The meridian at 180 degrees, under its other name, makes the view no larger.
+        let columns = parts.reduce(0) { $0 + ($1.box.west == $1.box.east ? 0 : $1.longitudes.count + 1) }
         guard parts.count == boxes.count, (latitudes.count + 1) * columns <= maximumCells else { return nil }
         (self.latitudes, self.parts) = (latitudes, parts)
     }
