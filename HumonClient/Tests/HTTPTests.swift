@@ -112,6 +112,20 @@ import Testing
         }
     }
 
+    @Test func `the device keeps its token if the server does not know that the user is erased`() async throws {
+        try await TestClient.with { client in
+            _ = try await client.humon.me()
+            let unknown = DeviceTokens(current: "a-token-that-no-user-has")
+            client.tokens.save(unknown)
+            let other = HumonAPI(
+                server: try #require(URL(string: "http://127.0.0.1:\(client.relay.port)")), tokens: client.tokens)
+            await #expect { try await other.eraseUser() } throws: { error in
+                if case .unauthorized? = error as? HumonError { true } else { false }
+            }
+            #expect(client.tokens.load() == unknown)
+        }
+    }
+
     @Test func `a rotation that lost its response is finished by the next one, with the same token`() async throws {
         try await TestClient.with { client in
             let user = try await client.humon.me()

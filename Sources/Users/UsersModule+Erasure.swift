@@ -1,4 +1,5 @@
 public import EventStore
+internal import Postgres
 
 extension UsersModule {
     /// Erases a user, who is forgotten from then on: the token, all events and attendances of the user, and every word in them, in the log
@@ -16,9 +17,24 @@ extension UsersModule {
             return try await erasure.decision(
                 for: id.rawValue, extent, recording: UserDomainEvent.erased, by: actor?.rawValue)
         }.place
-        try await erasure.dropOldReadModels()
         return (place.position, wasErased)
     }
+
+    /// Whether a token named a user who is erased. The id of the domain event that brought the token derives from it, and stays.
+    /// - Throws: `PostgresError`, `FormatError`, `CancellationError`
+    public func isErased(_ token: DeviceToken) async throws -> Bool {
+        guard token.isWellFormed else { return false }
+        let streams = try await database.query("SELECT stream FROM log.recorded(\([token.digest.domainEventID]))").decode(
+            String.self)
+        guard let stream = streams.first else { return false }
+        let last: UserDomainEvent? = try await LogReader(client: database).newest(of: StreamName(stream))?.decoded().event
+        return last == .erased
+    }
+
+    /// Drops the copies of read models that no append changes, for an operator: they would show erased persons.
+    /// - Returns: the schemas that are left, because they are in use
+    /// - Throws: `PostgresError`, `CancellationError`
+    public func dropOldReadModels() async throws -> [String] { try await erasure.dropOldReadModels() }
 
     /// What an erasure of a user would end; `nil` if the user is erased already.
     /// - Throws: ``UserRejection/unknownUser``, `ReadModelError.behind`, `PostgresError`

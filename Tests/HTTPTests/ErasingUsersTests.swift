@@ -77,7 +77,9 @@ import Testing
             #expect(attended.body == "[]")
             #expect(try await api.send(.get, "/v1/users/me", token: "person").status == 401)
             #expect(try await api.signUp("person").status == 401)
-            #expect(try await api.send(.delete, "/v1/users/me", token: "person").status == 401)
+            let again = try await api.send(.delete, "/v1/users/me", token: "person")
+            #expect((again.status, again.body) == (200, "{}"))
+            #expect(try await api.log.tail() == tail)
 
             let after = try await Self.contents(api.database)
             for word in Self.words { #expect(!after.contains(word), "\(word)") }
@@ -109,11 +111,33 @@ import Testing
         }
     }
 
-    @Test func `an unknown token gets 401, and nothing is recorded`() async throws {
+    @Test func `an erasure keeps the read models of other versions, and the one before the last rebuild`() async throws {
         try await TestAPI.with { api in
             _ = try await Self.populate(api)
+            try await api.database.withClient { client async throws in
+                for schema in ["events_v2_previous", "events_v1", "events_v3"] {
+                    try await client.query("CREATE SCHEMA \(identifier: schema)")
+                    try await client.query("INSERT INTO log.read_models (schema, version, position) VALUES (\(schema), 1, 0)")
+                }
+                #expect(try await api.send(.delete, "/v1/users/me", token: "person").status == 200)
+                let schemas = try await client.query(
+                    "SELECT nspname::text FROM pg_namespace WHERE nspname LIKE 'events_v%' ORDER BY 1"
+                ).decode(String.self)
+                #expect(schemas == ["events_v1", "events_v2", "events_v2_previous", "events_v3"])
+            }
+        }
+    }
+
+    @Test func `an unknown, revoked or replaced token gets 401, and nothing is recorded`() async throws {
+        try await TestAPI.with { api in
+            _ = try await Self.populate(api)
+            try await api.signUp("replaced")
+            let rotation = try await api.send(.post, "/v1/users/me/token", token: "replaced", #"{"device_token":"replacement"}"#)
+            #expect(rotation.status == 200)
             let tail = try await api.log.tail()
-            for token in [nil, "nobody"] { #expect(try await api.send(.delete, "/v1/users/me", token: token).status == 401) }
+            for token in [nil, "nobody", "replaced"] {
+                #expect(try await api.send(.delete, "/v1/users/me", token: token).status == 401)
+            }
             #expect(try await api.log.tail() == tail)
         }
     }

@@ -38,15 +38,11 @@ extension HumonAPI {
     }
 
     /// Erases this user for ever: the server forgets the events, the attendances and the token. At its next sign-up the device is a new
-    /// user.
-    /// - Throws: ``HumonError``; `CancellationError`; an error of the token store
+    /// user. The device keeps its token until the server has said that the user is erased; a server says so again if a response was lost.
+    /// - Throws: ``HumonError``, with `unauthorized` for a token that was replaced or revoked; `CancellationError`; an error of the token
+    ///   store
     public func eraseUser() async throws {
-        do {
-            _ = try await requester.send(
-                Request(method: "DELETE", path: "/v1/users/me", identity: .device, isRepeatable: true))
-        } catch HumonError.unauthorized {
-            // The token is dead: an attempt whose response was lost erased the user.
-        }
+        _ = try await requester.send(Request(method: "DELETE", path: "/v1/users/me", identity: .device, isRepeatable: true))
         try await forgetDevice()
     }
 

@@ -54,13 +54,18 @@ private struct UserRoutes: Sendable {
         Response(json: ["id": JSON(try await api.caller(request, context).rawValue)])
     }
 
-    /// Takes no idempotency key: a repetition gets 401, because the token is dead.
+    /// Takes no idempotency key: a repetition with the dead token gets the same answer.
     private func eraseUser(_ request: Request, _ context: RequestContext) async throws -> Response {
         var device = try api.requireDevice(request, context)
-        let (position, _) = try await api.withCaller(&device, request.commandContext(context)) { user, context in
-            try await users.erase(user, by: user, context: context)
+        do {
+            let (position, _) = try await api.withCaller(&device, request.commandContext(context)) { user, context in
+                try await users.erase(user, by: user, context: context)
+            }
+            return Response(json: [:], recordedAt: position, device.allowance)
+        } catch let error as HTTPError where error.status == .unauthorized {
+            guard try await users.isErased(device.token) else { throw error }
+            return Response(json: [:])
         }
-        return Response(json: [:], recordedAt: position, device.allowance)
     }
 
     /// Takes no idempotency key: the new token is one.

@@ -45,13 +45,25 @@ public struct PersonalErasure: Sendable {
         readModels = ReadModels(projections: context.modules.projections, client: database, logger: context.logger)
     }
 
+    /// How long the drop of a copy waits for its readers. A longer wait would keep new readers of the copy waiting, too.
+    private static let lockSeconds = 2
+
     /// Drops the copies of read models that no append changes: those before the last rebuild, and those of other versions that no server
-    /// uses. They would show erased persons. A rollback needs a rebuild then.
+    /// uses. They would show erased persons. A rollback needs a rebuild then, so that only an operator may ask for it.
+    /// - Returns: the schemas that are left: somebody reads them, or a server of another version answers from them
     /// - Throws: `PostgresError`, `CancellationError`
-    public func dropOldReadModels() async throws {
-        _ = try await readModels.prune()
-        // A server of another version follows the log with its own copy.
-        do { _ = try await readModels.prune(otherVersions: true) } catch ReadModelError.served {}
+    public func dropOldReadModels() async throws -> [String] {
+        var left: Set<String> = []
+        for otherVersions in [false, true] {
+            do {
+                let wanted = try await readModels.prunable(otherVersions: otherVersions)
+                let dropped = try await readModels.prune(otherVersions: otherVersions, lockSeconds: Self.lockSeconds)
+                left.formUnion(Set(wanted).subtracting(dropped))
+            } catch ReadModelError.served(let schema) {
+                left.insert(schema)
+            }
+        }
+        return left.sorted()
     }
 
     /// What the log has of a person.

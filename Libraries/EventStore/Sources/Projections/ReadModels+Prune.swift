@@ -2,21 +2,29 @@ internal import Postgres
 
 extension ReadModels {
     /// Drops the schemas that ``prunable(otherVersions:)`` lists. This cannot be undone.
-    /// - Parameter otherVersions: whether to drop the read models of other versions of the program, too
+    /// - Parameters:
+    ///   - otherVersions: whether to drop the read models of other versions of the program, too
+    ///   - lockSeconds: how long to wait for the readers of a schema; the schema stays then. `nil` waits without a limit
     /// - Returns: the dropped schemas
     /// - Throws: ``ReadModelError/served(_:)`` if a server of another version still answers from one of them; `PostgresError`
-    public func prune(otherVersions: Bool = false) async throws -> [String] {
-        let unwanted = try await prunable(otherVersions: otherVersions)
-        for schema in unwanted {
+    public func prune(otherVersions: Bool = false, lockSeconds: Int? = nil) async throws -> [String] {
+        var dropped: [String] = []
+        for schema in try await prunable(otherVersions: otherVersions) {
             // This happens before the drop, because the drop waits for readers, and appends must not wait with it.
             try await client.query("SELECT log.leave_inline(ARRAY[\(schema)])")
-            try await client.withLongTransaction { connection in
-                try await Self.lockNames(on: connection)
-                try await Self.drop(schema, on: connection)
-                try await connection.query("DELETE FROM log.shadows WHERE schema = \(schema)")
-            }
+            do {
+                try await client.withLongTransaction { connection in
+                    if let lockSeconds {
+                        try await connection.query("SELECT set_config('lock_timeout', \("\(lockSeconds)s"), true)")
+                    }
+                    try await Self.lockNames(on: connection)
+                    try await Self.drop(schema, on: connection)
+                    try await connection.query("DELETE FROM log.shadows WHERE schema = \(schema)")
+                }
+            } catch PostgresError.refused(let refusal) where refusal.sqlState == .lockNotAvailable { continue }
+            dropped.append(schema)
         }
-        return unwanted
+        return dropped
     }
 
     /// The schemas that cutovers replaced, and the schemas that interrupted verifications left.

@@ -9,8 +9,8 @@ struct UsersErase: AsyncParsableCommand {
         commandName: "erase",
         abstract: "Forget a user: the token, all events and attendances, and every word in them.",
         discussion: """
-            The log keeps that there was a user and when, and nothing that the person wrote. Also drops read models that no server \
-            uses. Backups and PostgreSQL's files keep the words for longer: docs/privacy.md. Exits with 2 if no user has this id.
+            The log keeps that there was a user and when, and nothing that the person wrote. Also drops old read models \
+            that nobody reads, and names those that are left. Backups and PostgreSQL's files keep the words for longer: docs/privacy.md. Exits with 2 if no user has this id.
 
             EXAMPLE: humon users erase 7 --dry-run
             """
@@ -37,11 +37,15 @@ struct UsersErase: AsyncParsableCommand {
             try await database.appending(logger: logger) { modules -> [(name: String, value: ReportValue)] in
                 let users = modules[UsersModule.self]
                 do {
-                    guard let figures = try await users.figures(of: user) else { return [("state", .text("was erased before"))] }
+                    guard let figures = try await users.figures(of: user) else {
+                        if !consent.dryRun { try await dropOldReadModels(users) }
+                        return [("state", .text("was erased before"))]
+                    }
                     let extent = figures.values
                     if consent.dryRun { return [("state", .state(.doubtful, "would be erased"))] + extent }
                     try await consent.require("This erases user \(user.rawValue) for ever. --dry-run shows what it ends.")
                     let (position, wasErased) = try await users.erase(user, by: nil, context: Self.context)
+                    try await dropOldReadModels(users)
                     guard !wasErased else { return [("state", .text("was erased before"))] }
                     return [("state", .state(.good, "erased"))] + extent + [("position", .number(position))]
                 } catch UserRejection.unknownUser {
@@ -50,6 +54,14 @@ struct UsersErase: AsyncParsableCommand {
             }
         }
         try options.output.write(Record(fields: [("user", .number(id))] + values))
+    }
+
+    private func dropOldReadModels(_ users: UsersModule) async throws {
+        let left = try await users.dropOldReadModels()
+        guard !left.isEmpty else { return }
+        options.output.note(
+            "Old read models are in use, and keep the words: \(left.joined(separator: ", ")). Run this command again when no program reads them."
+        )
     }
 }
 
