@@ -2,6 +2,24 @@ import Postgres
 import TestDatabase
 import Testing
 
+@Suite struct `Databases without UTF-8` {
+    @Test func `are refused before the first statement`() async throws {
+        try await TestDatabase.with(migrated: false) { database in
+            try await database.asSuperuser("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
+            let url = database.url.replacing(/dbname='?[a-z_0-9]+'?/, with: "dbname=latin")
+            try await withPostgres(PostgresConfiguration(url: url), logger: .quiet) { client async throws in
+                let migrator = Migrator(migrations: [], client: client)
+                await #expect(throws: MigrationError.notUTF8(encoding: "LATIN1")) { try await migrator.pending() }
+                await #expect(throws: MigrationError.notUTF8(encoding: "LATIN1")) { try await migrator.migrate() }
+                let schemas = try await client.query("SELECT nspname::text FROM pg_namespace WHERE nspname = 'humon'").decode(
+                    String.self)
+                #expect(schemas.isEmpty)
+            }
+            try await database.asSuperuser("DROP DATABASE latin WITH (FORCE)")
+        }
+    }
+}
+
 @Suite struct `Migrating a database` {
     private static let teas = Migration(name: "0001_teas", sql: "CREATE TABLE teas (name text);")
     private static let prices = Migration(name: "0002_prices", sql: "ALTER TABLE teas ADD price integer; CREATE TABLE prices ();")

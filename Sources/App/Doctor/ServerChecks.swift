@@ -47,6 +47,9 @@ struct ServerChecks: Sendable {
             guard !pending.isEmpty else { return Check("migrations", .ok, "all \(Migration.all.count) applied") }
             return Check("migrations", .bad, "missing: \(pending.joined(separator: ", "))", hint: "Run humon migrate.")
         } catch let error as MigrationError {
+            if case .notUTF8 = error {
+                return Check("migrations", .bad, error.description, hint: "Humon needs a database with the encoding UTF8.")
+            }
             return Check("migrations", .bad, error.description, hint: "Run the version of humon that this database belongs to.")
         } catch {
             return Check("migrations", .bad, "the check failed: \(error)", hint: "Run humon migrate.")

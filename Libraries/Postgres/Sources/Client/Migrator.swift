@@ -24,6 +24,7 @@ public enum MigrationError: Error, Hashable, CustomStringConvertible {
     case outOfOrder(name: String, after: String)
     /// What PostgreSQL said of a migration, which holds no values of users.
     case failed(name: String, message: String)
+    case notUTF8(encoding: String)
 
     public var description: String {
         switch self {
@@ -34,6 +35,9 @@ public enum MigrationError: Error, Hashable, CustomStringConvertible {
             "Migration \(name) was applied to this database but this program does not know it: run a newer program."
         case .outOfOrder(let name, let after):
             "Migration \(name) is not applied but the later \(after) is: number a new migration after all older ones."
+        case .notUTF8(let encoding):
+            "The database has the encoding \(encoding), which cannot hold every text: make one with UTF-8 "
+                + "(CREATE DATABASE name TEMPLATE template0 ENCODING 'UTF8'), and name it in the URL."
         case .failed(let name, let message): "Migration \(name) failed and was rolled back: \(message)"
         }
     }
@@ -70,13 +74,20 @@ public struct Migrator: Sendable {
     /// applied further ones, if they allow this program.
     /// - Throws: ``MigrationError``, ``PostgresError``
     public func pending() async throws -> [String] {
+        try await requireUTF8()
         let state = try await client.withConnection { try await self.state($0) }
         return state.pending.map(\.name) + (state.lacksFunctions ? [functions].compactMap { $0?.name } : [])
+    }
+
+    private func requireUTF8() async throws {
+        let encodings = try await client.query("SELECT current_setting('server_encoding')").decode(String.self)
+        if let other = encodings.first(where: { $0 != "UTF8" }) { throw MigrationError.notUTF8(encoding: other) }
     }
 
     /// Applies what the database lacks and answers the names.
     /// - Throws: ``MigrationError``
     public func migrate() async throws -> [String] {
+        try await requireUTF8()
         try await locked { connection in
             try await connection.query("CREATE SCHEMA IF NOT EXISTS humon")
             try await connection.query(
