@@ -50,7 +50,7 @@ let written = 0;
  */
 export async function request(method, path, { body, signal, headers = {} } = {}) {
   const fields = { accept: "application/json, application/problem+json", ...headers };
-  if (body !== undefined) fields["content-type"] = "application/json";
+  if (body !== undefined) fields["content-type"] ??= "application/json";
   if (method === "GET" && written > 0) fields["humon-position"] ??= String(written);
   const limit = AbortSignal.timeout(limitSeconds * 1000);
   let response, text;
@@ -113,8 +113,10 @@ export const attendance = async (id, signal) => (await request("GET", `/v1/event
 
 export const create = async (event, key) =>
   (await request("POST", "/v1/events", { body: event, headers: { "idempotency-key": key } })).data.id;
-export const update = (id, event, tag, key) =>
-  request("PUT", `/v1/events/${id}`, { body: event, headers: { "idempotency-key": key, ...(tag && { "if-match": tag }) } });
+/** @param changes the fields that change: the others stay, and null clears one (RFC 7396) */
+export const update = (id, changes, tag, key) => request("PATCH", `/v1/events/${id}`, {
+  body: changes, headers: { "content-type": "application/merge-patch+json", "idempotency-key": key, ...(tag && { "if-match": tag }) },
+});
 export const cancel = (id) => request("DELETE", `/v1/events/${id}`);
 export const attend = (id) => request("PUT", `/v1/events/${id}/attendance`);
 export const leave = (id) => request("DELETE", `/v1/events/${id}/attendance`);

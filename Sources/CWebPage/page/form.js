@@ -2,7 +2,7 @@
 import * as api from "./api.js";
 import { announce, byID, element } from "./dom.js";
 import { signedIn } from "./session.js";
-import { fromInput, inputValue, nextHour, timeErrors, zone } from "./time.js";
+import { fromInput, inputValue, nextHour, offsetOf, timeErrors, zone } from "./time.js";
 
 /** The fields of an event that its owner decides, in the order of the form. */
 const fields = [
@@ -18,6 +18,9 @@ const fields = [
 const apiNames = { lat: /^Lat\b/, lon: /^Lon\b/, started_at: /^Started at\b/, ended_at: /^Ended at\b/ };
 const subjects = { lat: "Latitude", lon: "Longitude", started_at: "Start", ended_at: "End" };
 
+/** The name of the choice between two times of a field, when the clock goes back. */
+const turnOf = (name) => `${name}-turn`;
+
 /** Under this name the browser's tab keeps what is typed. */
 const keptName = "form";
 
@@ -30,6 +33,8 @@ const keptName = "form";
 export class EventForm {
   #form;
   #event;
+  /** The texts of the fields before the visitor's first input. */
+  #texts;
   #tag;
   #hasInput = false;
   /** Whether the form says that there is no connection. */
@@ -57,16 +62,45 @@ export class EventForm {
         ...fields.filter(({ isPlace }) => isPlace).map((field) => this.#row(field)),
         navigator.geolocation && element("button", { type: "button", onclick: () => this.#here() }, "Here, where I am")),
       element("div", { class: "buttons" }, element("button", { type: "submit", class: "primary" }, isNew ? "Add the event" : "Save")));
-    this.#form.addEventListener("input", () => this.#keep());
+    this.#form.addEventListener("input", ({ target }) => {
+      if (target.type === "datetime-local") this.#showTurns(target);
+      this.#keep();
+    });
     this.#form.addEventListener("change", ({ target }) => {
       if (target.name === "lat" || target.name === "lon") this.#tellPlace();
     });
     byID("form-view").replaceChildren(this.#form);
     const shown = { ...event, started_at: event.started_at ?? nextHour() };
     for (const { name, type } of fields) {
-      this.#form.elements[name].value = draft?.[name] ?? (type === "datetime-local" ? inputValue(shown[name]) : shown[name] ?? "");
+      const input = this.#form.elements[name];
+      input.value = type === "datetime-local" ? inputValue(shown[name]) : shown[name] ?? "";
+      if (type === "datetime-local") this.#showTurns(input, shown[name]);
     }
-    if (draft !== null) this.#keep();
+    this.#texts = this.#read();
+    if (draft === null) return;
+    for (const [name, text] of Object.entries(draft)) {
+      const input = this.#form.elements[name];
+      input.value = text;
+      if (input.type === "datetime-local") this.#showTurns(input);
+    }
+    this.#keep();
+  }
+
+  /** Asks which one is meant of a time that comes twice, and says so if it never comes. @param time what is meant at first */
+  #showTurns({ name, value }, time = null) {
+    const times = fromInput(value);
+    const turns = this.#form.elements[turnOf(name)];
+    const clock = value.slice(11, 16);
+    const index = time ? times.findLastIndex((turn) => turn <= new Date(time).toISOString()) : turns.value;
+    turns.replaceChildren(...["first", "second"].slice(0, times.length).map((turn, index) =>
+      element("option", { value: index }, `The ${turn} ${clock} (${offsetOf(times[index])})`)));
+    turns.value = index;
+    if (turns.selectedIndex < 0) turns.value = 0;
+    turns.hidden = times.length < 2;
+    const isLeftOut = times.length > 0 && inputValue(times[0]) !== value.slice(0, 16);
+    byID(`hint-${name}`).textContent =
+      isLeftOut ? `The clock goes forward and leaves ${clock} out: this is ${inputValue(times[0]).slice(-5)}.`
+        : times.length > 1 ? `The clock goes back and shows ${clock} twice.` : "";
   }
 
   /** What the form of this event had before the page was loaded again: { event, tag, values }; null without a text. */
@@ -80,9 +114,10 @@ export class EventForm {
 
   #keep() {
     this.#hasInput = true;
-    const values = Object.fromEntries(fields.map(({ name }) => [name, this.#form.elements[name].value]));
-    sessionStorage.setItem(keptName, JSON.stringify({ event: this.#event, tag: this.#tag, values }));
+    sessionStorage.setItem(keptName, JSON.stringify({ event: this.#event, tag: this.#tag, values: this.#read() }));
   }
+
+  #read() { return Object.fromEntries(new FormData(this.#form)); }
 
   /** The connection is back. */
   connected() { if (this.#isOffline) this.#say(""); }
@@ -101,13 +136,17 @@ export class EventForm {
   }
 
   #row({ name, label, required, isPlace, ...attributes }) {
+    const isTime = attributes.type === "datetime-local";
     const input = element("input", {
-      id: `field-${name}`, name, "aria-required": required && "true", "aria-describedby": `error-${name}`, ...attributes,
+      id: `field-${name}`, name, "aria-required": required && "true",
+      "aria-describedby": isTime ? `hint-${name} error-${name}` : `error-${name}`, ...attributes,
     });
     return element(
       "p", { class: `field ${name}` },
-      element("label", { for: `field-${name}` }, label, required ? "" : element("small", {}, " (optional)")),
-      input, element("span", { class: "error", id: `error-${name}` }));
+      element("label", { for: `field-${name}` }, label, required ? "" : element("small", {}, " (optional)")), input,
+      isTime && element("span", { class: "hint", id: `hint-${name}`, role: "status" }),
+      isTime && element("select", { name: turnOf(name), "aria-label": `${label}: which of the two times`, hidden: true }),
+      element("span", { class: "error", id: `error-${name}` }));
   }
 
   #here() {
@@ -120,17 +159,20 @@ export class EventForm {
   }
 
   #tellPlace() {
-    const { lat, lon } = this.#value();
+    const { lat, lon } = this.#values();
     if (typeof lat === "number" && typeof lon === "number") this.#handlers.moved(lat, lon);
   }
 
-  #value() {
+  /** The values of the fields, or of those that the visitor changed: a text may show less than the event has, such as no seconds. */
+  #values({ changed = false } = {}) {
+    const texts = this.#read();
+    const isChanged = (name) => texts[name] !== this.#texts[name] || texts[turnOf(name)] !== this.#texts[turnOf(name)];
     const read = ({ name, type }) => {
-      const text = this.#form.elements[name].value.trim();
-      if (type === "datetime-local") return fromInput(text);
+      const text = texts[name].trim();
+      if (type === "datetime-local") return fromInput(text)[texts[turnOf(name)]] ?? null;
       return text === "" ? null : type === "number" ? Number(text) : text;
     };
-    return Object.fromEntries(fields.map((field) => [field.name, read(field)]));
+    return Object.fromEntries(fields.filter(({ name }) => !changed || isChanged(name)).map((field) => [field.name, read(field)]));
   }
 
   async #submit(submission) {
@@ -141,13 +183,18 @@ export class EventForm {
     this.#showErrors({});
     this.#say("");
     try {
-      const event = this.#value();
-      const errors = timeErrors(event);
-      if (Object.keys(errors).length > 0) throw Object.assign(new api.APIError(422), { fields: errors });
       const isNew = this.#event.id === undefined;
+      const changes = this.#values({ changed: !isNew });
+      if (Object.keys(changes).length === 0) {
+        this.#hasInput = false;
+        return this.#handlers.close();
+      }
+      const event = { ...this.#event, ...changes };
+      const errors = "started_at" in changes || "ended_at" in changes ? timeErrors(event) : {};
+      if (Object.keys(errors).length > 0) throw Object.assign(new api.APIError(422), { fields: errors });
       const id = await signedIn(async () => {
         if (isNew) return api.create(event, this.#key);
-        await api.update(this.#event.id, event, this.#tag, this.#key);
+        await api.update(this.#event.id, changes, this.#tag, this.#key);
         return this.#event.id;
       });
       this.#hasInput = false;

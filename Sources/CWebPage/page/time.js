@@ -61,7 +61,7 @@ export function distance(event, now = new Date()) {
   const minutes = Math.max(1, Math.round((start - now) / 60_000));
   if (minutes < 60) return relative.format(minutes, "minute");
   if (minutes < 24 * 60) return relative.format(Math.round(minutes / 60), "hour");
-  return relative.format(Math.round((startOfDay(start) - startOfDay(now)) / 86_400_000), "day");
+  return relative.format(Math.round((startOfDay(start) - startOfDay(now)) / day), "day");
 }
 
 /** The value of an input of type datetime-local. */
@@ -71,11 +71,26 @@ export function inputValue(text) {
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-/** The time of such a value for the API; null for an empty one. */
+const day = 86_400_000;
+
+/**
+ * The times of such a value for the API: two if the clock goes back and shows it twice, the earlier first. None for an empty one.
+ * A value that the clock leaves out becomes the time after the gap, as far behind its end.
+ */
 export function fromInput(value) {
-  const date = new Date(value);
-  return value === "" || Number.isNaN(date.getTime()) ? null : date.toISOString();
+  // The earlier of two.
+  const time = new Date(value).getTime();
+  if (Number.isNaN(time)) return [];
+  const offset = (distance) => new Date(time + distance).getTimezoneOffset();
+  const later = time + (offset(day) - offset(-day)) * 60_000;
+  const times = [time, later].map((time) => new Date(time).toISOString());
+  return later > time && inputValue(times[0]) === inputValue(times[1]) ? times : [times[0]];
 }
+
+const offsetName = new Intl.DateTimeFormat(locale, { timeZoneName: "shortOffset" });
+
+/** "GMT+2", the distance of the viewer's clock at a time. */
+export const offsetOf = (time) => offsetName.formatToParts(new Date(time)).find(({ type }) => type === "timeZoneName").value;
 
 const yearsAround = 100;
 

@@ -1,0 +1,114 @@
+import Encoding
+import Testing
+
+@Suite(.serialized) struct `Changing an event in the form of the map page` {
+    /// Waits until the times of the form are these, and the choice of the start's turn is this one; `null` if there is none.
+    private static func untilStart(_ value: String, turn: String, _ page: BrowserPage, line: Int = #line) async throws {
+        try await page.until(
+            """
+            (({ started_at: start, "started_at-turn": turn }) => start.value === "\(value)" && (turn.hidden ? null : turn.value) === \(turn))(
+                document.querySelector("#form-view form").elements)
+            """, line: line)
+    }
+
+    /// Makes an event of the page's own visitor, and opens its form. Writes of the page are counted from then on.
+    private static func change(_ live: LivePage, at time: String) async throws {
+        try await live.open()
+        try await live.page.evaluate(
+            """
+            fetch("/session", { method: "POST" }).then(() => fetch("/v1/events", {
+                method: "POST", headers: { "content-type": "application/json" },
+                body: JSON.stringify({ name: "Night", lat: 52.525, lon: 13.405, started_at: "\(time)", ended_at: null }),
+            }))
+            """)
+        let counting = """
+            window.writes = [];
+            const original = window.fetch;
+            window.fetch = (path, options) => {
+                if (!["GET", "HEAD", undefined].includes(options?.method)) writes.push(options.body);
+                return original(path, options);
+            };
+            """
+        try await live.page.send("Page.addScriptToEvaluateOnNewDocument", ["source": .string(counting)])
+        try await live.open("map=12/52.52/13.4&when=any&event=1")
+        try await live.untilDetails("Night")
+        try await live.page.press(button: "Change")
+        try await live.page.until("document.getElementById('field-name')")
+    }
+
+    private static func start(_ live: LivePage) async throws -> JSON? {
+        try JSON(utf8: try await live.send("GET", "/v1/events/1").body.utf8)["started_at"]
+    }
+
+    @Test(arguments: [
+        ("Europe/Berlin", "2026-10-25T01:30:00.000Z", "2026-10-25T02:30", "'1'"),
+        ("Europe/Berlin", "2026-10-25T00:30:00.000Z", "2026-10-25T02:30", "'0'"),
+        ("Australia/Lord_Howe", "2026-04-04T15:15:00.000Z", "2026-04-05T01:45", "'1'"),
+        ("America/Sao_Paulo", "2018-02-18T02:30:00.000Z", "2018-02-17T23:30", "'1'"),
+        ("Africa/Cairo", "2026-01-24T16:00:45.500Z", "2026-01-24T18:00", "null"),
+    ])
+    func `a form that is saved untouched sends nothing and closes`(
+        zone: String, time: String, shown: String, turn: String
+    ) async throws {
+        try await LivePage.with { live, _ in
+            try await live.page.zone(zone)
+            try await Self.change(live, at: time)
+            try await Self.untilStart(shown, turn: turn, live.page)
+            try await live.page.press(button: "Save")
+            try await live.untilDetails("Night")
+            #expect(try await live.page.evaluate("writes.length") == JSON(0))
+            #expect(try await Self.start(live) == .string(time))
+        }
+    }
+
+    @Test func `a form sends only what was changed, so that a time keeps its seconds`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            try await page.zone("Europe/Berlin")
+            try await Self.change(live, at: "2026-10-25T01:30:45.500Z")
+            try await page.fill("#field-address", "Mauerpark")
+            try await page.press(button: "Save")
+            try await page.until("document.querySelector('#details-view:not([hidden]) dl')?.textContent.includes('Mauerpark')")
+            #expect(try await page.evaluate("writes.map((body) => JSON.parse(body))") == [["address": "Mauerpark"]])
+            #expect(try await Self.start(live) == "2026-10-25T01:30:45.500Z")
+            try await page.press(button: "Change")
+            try await page.fill("#field-address", "")
+            try await page.press(button: "Save")
+            try await page.until("!document.querySelector('#details-view:not([hidden]) dl')?.textContent.includes('Mauerpark')")
+            #expect(try await page.evaluate("JSON.parse(writes[1])") == ["address": .null])
+        }
+    }
+
+    @Test func `the hour that comes twice can be chosen, and a reload keeps the choice`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            try await page.zone("Europe/Berlin")
+            try await Self.change(live, at: "2026-10-24T18:00:00.000Z")
+            try await Self.untilStart("2026-10-24T20:00", turn: "null", page)
+            try await page.fill("#field-started_at", "2026-10-25T02:30")
+            try await Self.untilStart("2026-10-25T02:30", turn: "'0'", page)
+            #expect(try await page.text("[name=started_at-turn]") == "The first 02:30 (GMT+2)The second 02:30 (GMT+1)")
+            try await page.expectAccessible("the choice of a turn")
+            try await page.fill("[name=started_at-turn]", "1")
+            try await page.evaluate("window.isOld = true; location.reload()")
+            try await page.until("!window.isOld && document.getElementById('field-name')")
+            try await Self.untilStart("2026-10-25T02:30", turn: "'1'", page)
+            try await page.press(button: "Save")
+            try await live.untilDetails("Night")
+            #expect(try await Self.start(live) == "2026-10-25T01:30:00.000Z")
+        }
+    }
+
+    @Test func `the form says what becomes of a time that the clock leaves out`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            try await page.zone("Europe/Berlin")
+            try await Self.change(live, at: "2027-03-28T18:00:00.000Z")
+            try await page.fill("#field-started_at", "2027-03-28T02:30")
+            let said = "document.getElementById('hint-started_at').textContent"
+            try await page.until("\(said) === 'The clock goes forward and leaves 02:30 out: this is 03:30.'")
+            try await page.fill("#field-started_at", "2027-03-28T04:30")
+            try await page.until("\(said) === ''")
+        }
+    }
+}
