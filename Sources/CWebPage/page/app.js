@@ -21,6 +21,8 @@ let hasEvents = false;
 let opener = null;
 /** Counts the details that were opened and closed: an answer that comes late does not count. */
 let openings = 0;
+/** The event of the details, and its version: null if no answer came. */
+let detailed = { event: null, tag: null };
 
 const isMine = (event) => session.currentUser() !== null && event.owner.id === session.currentUser();
 const rows = { open, isMine, hint: (id) => map.hint(id), zoom: (cluster) => map.showBox(cluster.bbox), cityOf: (cluster) => cityOf(cluster, cities) };
@@ -74,7 +76,7 @@ function showEvents(id = null) {
   (document.querySelector(id === null ? opener : `[data-key="event-${id}"] button`) ?? byID("list-title")).focus?.();
 }
 
-async function open(id, { focuses = true } = {}) {
+async function open(id, { focuses = true, moves = true } = {}) {
   opener = "#add";
   if (!(await leavesForm())) return;
   const turn = ++openings;
@@ -89,6 +91,7 @@ async function open(id, { focuses = true } = {}) {
     if (turn !== openings) return;
     const hadFocus = byID("details-view").contains(document.activeElement);
     state.event = id;
+    detailed = { event: data, tag };
     showPanel("details");
     showDetails(data, tag, {
       close: () => backToList(), edit: write,
@@ -98,7 +101,7 @@ async function open(id, { focuses = true } = {}) {
     map.hint(null);
     map.select(id);
     save();
-    if (!map.contains(data.lat, data.lon)) map.show(data.lat, data.lon);
+    if (moves && !map.contains(data.lat, data.lon)) map.show(data.lat, data.lon);
     if (focuses || hadFocus) byID("details-view").querySelector("h2").focus();
   } catch (error) {
     if (!(error instanceof api.APIError)) throw error;
@@ -106,6 +109,24 @@ async function open(id, { focuses = true } = {}) {
     announce(error.status === 404 || error.status === 410 ? "This event is no longer there." : error.message);
     backToList();
   }
+}
+
+/** Reads the event of the details again, if they are shown. */
+function openAgain() {
+  const { hidden, dataset } = byID("details-view");
+  if (hidden || dataset.ending === String(state.event)) return;
+  const { lat, lon } = detailed.event;
+  // The map goes with an event in view. It leaves alone a visitor who looked elsewhere.
+  open(state.event, { focuses: false, moves: map.contains(lat, lon) });
+}
+
+/** The stream tells only of what is in view: details of an event elsewhere are compared with the event. */
+async function lookAtDetails() {
+  if (byID("details-view").hidden) return;
+  updateGuests();
+  const id = state.event;
+  const isOld = await api.event(id).then(({ tag }) => tag !== detailed.tag, ({ status }) => status === 404 || status === 410);
+  if (isOld && id === state.event) openAgain();
 }
 
 /** Opens the form for an event that has no id yet, or for one to change. */
@@ -188,15 +209,12 @@ const view = new View({
       fresh.add(event.id);
     }
     listSoon(content);
-    if (event.id === state.event && form === null) open(event.id, { focuses: false });
   },
   gone(id, content) {
     map.remove(id);
     listSoon(content);
-    // It may be out of view only.
-    const isEnding = byID("details-view").dataset.ending === String(id);
-    if (id === state.event && form === null && !isEnding) open(id, { focuses: false });
   },
+  changed(id) { if (id === state.event) openAgain(); },
   busy: (isBusy) => byID("list").setAttribute("aria-busy", String(isBusy)),
   refused() {
     this.state("failed", "Not signed up");
@@ -214,7 +232,7 @@ const save = () => place.write({ ...state, view: map.view });
 /** The connection is back: what was said about it ends, and an open event is read again. */
 function returned() {
   if (form !== null) form.connected();
-  else if (state.event !== null) open(state.event, { focuses: false });
+  else openAgain();
 }
 
 /** An empty server says how to fill it; an empty place on a full map does not. */
@@ -297,4 +315,4 @@ if (state.form) openForm();
 else if (state.event !== null) open(state.event, { focuses: false });
 loadingCities.then((list) => { cities = list; });
 
-followClock({ look: () => !byID("details-view").hidden && updateGuests(), minute: () => { updateClock(); view.tick(); } });
+followClock({ look: lookAtDetails, minute: () => { updateClock(); view.tick(); } });

@@ -28,12 +28,18 @@ export class View {
   #groups = null;
   #handlers;
 
-  /** @param handlers { shown(content), put(event, content, isNew), gone(id, content), refused(), busy(isBusy), state(name, text) } */
+  /** @param handlers { shown(content), put(event, content, isNew), gone(id, content), changed(id), refused(), busy(isBusy), state(name, text) } */
   constructor(handlers) {
     this.#handlers = handlers;
     this.#changes = new Changes({
-      put: (event) => this.#put(event),
-      gone: (id) => this.#gone(id),
+      put: (event) => {
+        this.#put(event);
+        handlers.changed(event.id);
+      },
+      gone: (id) => {
+        this.#gone(id);
+        handlers.changed(id);
+      },
       reset: () => this.#loadSoon(),
       live: () => handlers.state("live"),
       lost: () => handlers.state(navigator.onLine ? "reconnecting" : "offline"),
