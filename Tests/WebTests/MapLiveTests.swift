@@ -30,6 +30,8 @@ import Testing
     @Test func `details are live while the map shows clusters, and where the map shows another place`() async throws {
         try await LivePage.with { live, _ in
             let page = live.page
+            // Without inertia, so that the map ends where the mouse does.
+            try await page.prefer("prefers-reduced-motion", "reduce")
             let id = try await live.createEvent("Jazz night")
             for number in 0..<70 { try await live.createEvent("Many", lat: 40 + Double(number) / 5) }
             try await live.open("map=4/50/13.4&when=any&event=\(id)")
@@ -37,11 +39,8 @@ import Testing
             try await page.until("document.querySelector('#map .cluster')")
             try await live.send("PUT", "/v1/events/\(id)", Self.event("Blues night"))
             try await live.untilDetails("Blues night")
-            try await page.prefer("prefers-reduced-motion", "reduce")
-            try await page.evaluate("document.getElementById('map').focus()")
-            // Away from the event.
-            for _ in 0..<30 { try await page.key("ArrowDown", code: 40) }
-            try await page.until("Number(location.hash.split('/')[1]) < 20")
+            try await page.drag(x: 700, y: 500, by: -600)
+            try await page.until("Number(location.hash.match(/map=4.[^/]*.([0-9]+)/)?.[1]) > 40")
             let place = try await page.evaluate("location.hash")
             try await live.send("PUT", "/v1/events/\(id)", Self.event("Swing night"))
             try await live.untilDetails("Swing night")

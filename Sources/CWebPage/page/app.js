@@ -5,7 +5,7 @@ import { announce, byID, confirmed, showStatus } from "./dom.js";
 import { EventForm } from "./form.js";
 import { cityOf, loadCities, placeOf } from "./ground.js";
 import { highlight, showEmptyServer, showList, showSignUp, showWho } from "./list.js";
-import { EventMap } from "./map.js";
+import { EventMap, streetZoom } from "./map.js";
 import * as place from "./place.js";
 import * as session from "./session.js";
 import { followClock, groupOf, overlaps, shortSpan, windowOf, zone } from "./time.js";
@@ -76,7 +76,8 @@ function showEvents(id = null) {
   (document.querySelector(id === null ? opener : `[data-key="event-${id}"] button`) ?? byID("list-title")).focus?.();
 }
 
-async function open(id, { focuses = true, moves = true } = {}) {
+/** @param zoom the least zoom of the map, which then moves to the event */
+async function open(id, { focuses = true, moves = true, zoom = 0 } = {}) {
   opener = "#add";
   if (!(await leavesForm())) return;
   const turn = ++openings;
@@ -99,9 +100,9 @@ async function open(id, { focuses = true, moves = true } = {}) {
       attended: () => state.mine && view.reload(),
     });
     map.hint(null);
-    map.select(id);
+    map.select(data);
+    if (zoom > 0 || (moves && !map.contains(data.lat, data.lon))) map.show(data.lat, data.lon, zoom);
     save();
-    if (moves && !map.contains(data.lat, data.lon)) map.show(data.lat, data.lon);
     if (focuses || hadFocus) byID("details-view").querySelector("h2").focus();
   } catch (error) {
     if (!(error instanceof api.APIError)) throw error;
@@ -139,6 +140,7 @@ async function write(event, tag = null, draft = null) {
   state.event = event.id ?? null;
   save();
   showPanel("form");
+  if (event.id === undefined) map.select(null);
   form = new EventForm(event, tag, {
     close: closeForm,
     moved: (lat, lon) => { map.draft({ lat, lon }); map.show(lat, lon); },
@@ -195,7 +197,6 @@ const view = new View({
     hasEvents ||= content.kind === "clusters" || content.events.length > 0;
     if (content.kind === "clusters") map.showClusters(content.clusters);
     else map.showEvents(content.events, kindOf, textOf);
-    map.select(state.event);
     fresh.clear();
     listNow(content);
     if (!hasEvents) lookForEvents();
@@ -203,7 +204,6 @@ const view = new View({
   put(event, content, isNew) {
     hasEvents = true;
     map.put(event, kindOf(event), textOf(event));
-    map.select(state.event);
     if (isNew) {
       map.highlight(event.id);
       fresh.add(event.id);
@@ -295,7 +295,7 @@ window.addEventListener("popstate", async () => {
   showFilters();
   if (state.view) map.setView(state.view);
   if (state.form) openForm();
-  else if (state.event !== null) open(state.event);
+  else if (state.event !== null) open(state.event, { zoom: state.view ? 0 : streetZoom });
   else showEvents(event);
   load();
 });
@@ -312,7 +312,7 @@ map.addGround(assets, { template: tiles, attribution }, loadingCities);
 if (state.view === null) map.setView((await placeOf(zone, assets)) ?? world);
 load();
 if (state.form) openForm();
-else if (state.event !== null) open(state.event, { focuses: false });
+else if (state.event !== null) open(state.event, { focuses: false, zoom: state.view ? 0 : streetZoom });
 loadingCities.then((list) => { cities = list; });
 
 followClock({ look: lookAtDetails, minute: () => { updateClock(); view.tick(); } });

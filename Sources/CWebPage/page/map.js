@@ -9,6 +9,8 @@ import { locale } from "./time.js";
 const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumSignificantDigits: 3 });
 const number = new Intl.NumberFormat(locale);
 const freshMilliseconds = 4000;
+/** At this zoom the streets around a place fill the map. */
+export const streetZoom = 15;
 
 /** A marker without a layer and an order of its own: a browser cannot move a thousand of these thirty times a second. */
 const FlatMarker = L.Marker.extend({
@@ -24,9 +26,12 @@ export class EventMap {
   #shown = new Map();
   #draft = null;
   #selected = null;
+  /** The marker of the selected event where no other shows it: among clusters, or beside the filter. */
+  #selection = null;
   #hinted = null;
   #offer = null;
   #hadOffer = false;
+  #isZooming = false;
   #labels = { avoid() {} };
   #handlers;
 
@@ -45,6 +50,8 @@ export class EventMap {
     L.control.scale({ position: "bottomright", imperial: false }).addTo(this.#map);
     this.#markers.addTo(this.#map);
     this.#addTooltip();
+    this.#map.on("zoomstart", () => { this.#isZooming = true; });
+    this.#map.on("zoomend", () => { this.#isZooming = false; });
     this.#map.on("moveend", () => handlers.moved());
     this.#map.on("preclick", () => { this.#hadOffer = Boolean(this.#offer?.isOpen()); });
     this.#map.on("click", ({ latlng }) => {
@@ -70,11 +77,12 @@ export class EventMap {
 
   /** Moves to a place; keeps the zoom if it is greater. */
   show(lat, lon, zoom = 0) {
-    const centre = this.#map.getCenter();
-    this.#map.setView([lat, nearestCopy(lon, centre.lng)], Math.max(zoom, this.#map.getZoom()));
+    // The end of a zoom would move the map back.
+    if (this.#isZooming) return this.#map.once("zoomend", () => this.show(lat, lon, zoom));
+    this.#map.setView(this.#place(lat, lon), Math.max(zoom, this.#map.getZoom()));
   }
 
-  setView({ lat, lon, zoom }) { this.#map.setView([lat, lon], zoom); }
+  setView({ lat, lon, zoom }) { this.#map.setView([lat, lon], zoom, { animate: false }); }
 
   /** Whether a place is in view, on any of the worlds beside each other. */
   contains(lat, lon) { return this.#map.getBounds().contains(this.#place(lat, lon)); }
@@ -92,6 +100,7 @@ export class EventMap {
   showEvents(events, kindOf, textOf) {
     this.#clear();
     for (const event of events) this.put(event, kindOf(event), textOf(event));
+    this.#showSelection();
   }
 
   /** Adds an event, or moves it. */
@@ -105,7 +114,7 @@ export class EventMap {
     pin.dataset.event = event.id;
     pin.dataset.name = event.name;
     this.#shown.set(event.id, marker);
-    if (event.id === this.#selected) this.select(event.id);
+    if (event.id === this.#selected?.id) this.select(this.#selected);
   }
 
   /** Makes an event that just came stand out for a moment. */
@@ -119,9 +128,24 @@ export class EventMap {
     const marker = this.#shown.get(id);
     if (marker) this.#markers.removeLayer(marker);
     this.#shown.delete(id);
+    if (id === this.#selected?.id) this.#showSelection();
   }
 
-  select(id) { this.#selected = this.#mark(id, this.#selected, "selected"); }
+  /** Marks an event: { id, lat, lon }. Null ends it. */
+  select(event) {
+    this.#mark(event?.id, this.#selected?.id, "selected");
+    this.#selected = event;
+    this.#showSelection();
+  }
+
+  #showSelection() {
+    this.#selection?.remove();
+    this.#selection = null;
+    if (this.#selected === null || this.#shown.has(this.#selected.id)) return;
+    const icon = L.divIcon({ className: "pin selected", iconSize: [18, 18] });
+    this.#selection = new FlatMarker(this.#place(this.#selected.lat, this.#selected.lon), { icon, alt: "", keyboard: false, interactive: false });
+    this.#selection.addTo(this.#map);
+  }
 
   /** Shows where an event of the list is. Null ends it. */
   hint(id) { this.#hinted = this.#mark(id, this.#hinted, "hinted"); }
@@ -145,6 +169,7 @@ export class EventMap {
       marker.on("click", () => this.showBox(cluster.bbox));
       marker.addTo(this.#markers);
     }
+    this.#showSelection();
     this.#labels.avoid(clusters.map(({ lat, lon, count }) => ({ place: this.#place(lat, lon), radius: diameter(count) / 2 })));
   }
 
