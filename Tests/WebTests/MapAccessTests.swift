@@ -95,6 +95,27 @@ import Testing
         }
     }
 
+    @Test func `the skip link moves the focus to the panel, and changes nothing else`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            let id = try await live.createEvent("Jazz night")
+            try await live.open("map=12/52.52/13.4&when=week&event=\(id)")
+            try await live.untilDetails("Jazz night")
+            let address = try await page.evaluate("location.hash")
+            // A change of the address would be heard in a task of its own.
+            let skip = """
+                document.querySelector(".skip").click();
+                new Promise((resolve) => setTimeout(() => resolve([document.activeElement.id, location.hash]), 200))
+                """
+            #expect(try await page.evaluate(skip) == ["panel", address])
+            #expect(try await page.text("#details-view:not([hidden]) h2") == "Jazz night")
+            try await page.click("#add")
+            try await page.fill("#field-name", "Blues night")
+            try await page.evaluate(skip)
+            #expect(try await page.evaluate("document.getElementById('question').open") == .bool(false))
+        }
+    }
+
     @Test func `a screen reader hears how many events are in view, and what the connection is`() async throws {
         try await LivePage.with { live, _ in
             let page = live.page

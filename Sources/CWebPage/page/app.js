@@ -69,10 +69,15 @@ function backToList() {
   leaveEntry();
 }
 
-function showEvents(id = null) {
+/** Shows the list in the panel, and leaves the focus. */
+function toList() {
   openings += 1;
   map.select(null);
   showPanel("list");
+}
+
+function showEvents(id = null) {
+  toList();
   (document.querySelector(id === null ? opener : `[data-key="event-${id}"] button`) ?? byID("list-title")).focus?.();
 }
 
@@ -250,11 +255,13 @@ function showFilters() {
   filters.mine.checked = state.mine;
 }
 
-byID("filters").addEventListener("change", () => {
-  state.when = filters.when.value;
-  state.mine = filters.mine.checked;
-  save();
+byID("filters").addEventListener("change", async () => {
+  const chosen = { when: filters.when.value, mine: filters.mine.checked };
+  if (!(await leavesForm())) return showFilters();
+  Object.assign(state, chosen, { event: null });
+  toList();
   load();
+  leaveEntry();
 });
 byID("filters").addEventListener("submit", (submission) => submission.preventDefault());
 function addEvent() {
@@ -271,6 +278,11 @@ async function openForm() {
   open(state.event);
 }
 
+document.querySelector(".skip").addEventListener("click", (click) => {
+  // The part of the address behind # is the state.
+  click.preventDefault();
+  byID("panel").focus();
+});
 byID("add").addEventListener("click", addEvent);
 byID("near").addEventListener("click", () => {
   const failed = () => announce("Your browser does not tell where you are.");
