@@ -8,7 +8,7 @@ import { highlight, showEmptyServer, showList, showSignUp, showWho } from "./lis
 import { EventMap, streetZoom } from "./map.js";
 import * as place from "./place.js";
 import * as session from "./session.js";
-import { followClock, groupOf, overlaps, shortSpan, windowOf, zone } from "./time.js";
+import { followClock, groupOf, isWithin, shortSpan, zone } from "./time.js";
 import { View } from "./view.js";
 
 const world = { lat: 25, lon: 10, zoom: 2 };
@@ -150,7 +150,7 @@ async function write(event, tag = null, draft = null) {
     close: closeForm,
     moved: (lat, lon) => { map.draft({ lat, lon }); map.show(lat, lon); },
     saved: async (id, event, isNew) => {
-      const isHidden = !overlaps(event, windowOf(state.when));
+      const isHidden = !isWithin(event, state.when);
       const place = isHidden ? "saved, but at another time than the map shows: choose “Any time”" : isNew ? "on the map" : "changed";
       announce(`The event is ${place}.`);
       map.show(event.lat, event.lon);

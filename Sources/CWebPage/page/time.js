@@ -13,16 +13,21 @@ const whole = new Intl.DateTimeFormat(locale, {
 const month = new Intl.DateTimeFormat(locale, { month: "short" });
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
 
-/** Start and end of an event as dates. Without an end, or with one before its start, an event lasts a moment, as for the API. */
+/** An event without an end, or with one before its start, is over this long after its start. */
+const openMilliseconds = 3 * 3_600_000;
+
+/** Start and end of an event, and when it is over. The end is null if nobody knows it. */
 export function times(event) {
   const start = new Date(event.started_at);
-  return { start, end: new Date(Math.max(start, event.ended_at ? new Date(event.ended_at) : start)) };
+  const end = event.ended_at && new Date(event.ended_at) >= start ? new Date(event.ended_at) : null;
+  return { start, end, over: end ?? new Date(start.getTime() + openMilliseconds) };
 }
 
 /** "Sat, 24 Oct, 12:45 – 15:15" */
 export function shortSpan(event, now = new Date()) {
   const { start, end } = times(event);
-  const format = start.getFullYear() === now.getFullYear() && end.getFullYear() === start.getFullYear() ? span : spanWithYear;
+  const isThisYear = [start, end ?? start].every((date) => date.getFullYear() === now.getFullYear());
+  const format = isThisYear ? span : spanWithYear;
   return end > start ? format.formatRange(start, end) : format.format(start);
 }
 
@@ -45,8 +50,8 @@ export const groups = ["Now", "Today", "Tomorrow", "In the next seven days", "La
 
 /** The group of an event. */
 export function groupOf(event, now = new Date()) {
-  const { start, end } = times(event);
-  if (end < now) return "Earlier";
+  const { start, over } = times(event);
+  if (over < now) return "Earlier";
   if (start <= now) return "Now";
   if (start < startOfDay(now, 1)) return "Today";
   if (start < startOfDay(now, 2)) return "Tomorrow";
@@ -55,8 +60,8 @@ export function groupOf(event, now = new Date()) {
 
 /** "in 3 days", "on now", "over" */
 export function distance(event, now = new Date()) {
-  const { start, end } = times(event);
-  if (end < now) return "over";
+  const { start, over } = times(event);
+  if (over < now) return "over";
   if (start <= now) return "on now";
   const minutes = Math.max(1, Math.round((start - now) / 60_000));
   if (minutes < 60) return relative.format(minutes, "minute");
@@ -122,10 +127,14 @@ export function windowOf(when, now = new Date()) {
   return { from: from.toISOString(), to: to.toISOString() };
 }
 
-/** Whether an event overlaps a window, as the API counts it. */
-export function overlaps(event, { from, to }) {
-  const { start, end } = times(event);
-  return (!from || end >= new Date(from)) && (!to || start <= new Date(to));
+/** The window of a list. For the API an event without an end is over at its start: the list asks for it, and leaves out what is over. */
+export const listWindowOf = (when, now = new Date()) =>
+  when === "any" ? {} : { ...windowOf(when, now), from: windowOf(when, new Date(now - openMilliseconds)).from };
+
+/** Whether an event is on in the window of a choice. */
+export function isWithin(event, when, now = new Date()) {
+  const { start, over } = times(event);
+  return when === "any" || (over >= now && start <= new Date(windowOf(when, now).to));
 }
 
 const lookSeconds = 10;

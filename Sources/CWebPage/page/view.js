@@ -4,7 +4,7 @@ import { Changes } from "./changes.js";
 import { joined } from "./clusters.js";
 import { box, boxAround } from "./place.js";
 import { currentUser } from "./session.js";
-import { groupOf, overlaps, windowOf } from "./time.js";
+import { groupOf, isWithin, listWindowOf, windowOf } from "./time.js";
 
 /** More events than this are shown as clusters. It is the API's limit of a list. */
 const eventLimit = 1000;
@@ -14,9 +14,6 @@ const overviewLimit = 60;
 /** The pause before clusters are counted again because something changed. */
 const pauseMilliseconds = 1500;
 
-/** The groups of events, as a text to compare. */
-const groupsOf = (events) => events?.map((event) => groupOf(event)).join();
-
 export class View {
   #loading = null;
   #timer = null;
@@ -24,8 +21,8 @@ export class View {
   #shown = { kind: "none" };
   #where = null;
   #failures = 0;
-  /** The groups of the events at the last load or tick. */
-  #groups = null;
+  /** The time of the last load or tick. */
+  #time = new Date();
   #handlers;
 
   /** @param handlers { shown(content), put(event, content, isNew), gone(id, content), changed(id), refused(), busy(isBusy), state(name, text) } */
@@ -63,16 +60,15 @@ export class View {
 
   /** The clock went on: events move to other groups and out of the window, and at midnight the window ends. */
   tick() {
-    const { kind, events, window } = this.#shown;
+    const { kind, events, when, window } = this.#shown;
     if (kind === "none") return;
-    const next = windowOf(this.#where.when);
-    if (next.to !== window.to) return this.reload();
+    if (windowOf(when).to !== window.to) return this.reload();
     if (kind === "clusters") return;
-    this.#shown.window = next;
-    const kept = events.filter((event) => overlaps(event, next));
-    const groups = groupsOf(kept);
-    if (kept.length === events.length && groups === this.#groups) return;
-    this.#groups = groups;
+    const [before, now] = [this.#time, new Date()];
+    this.#time = now;
+    const kept = events.filter((event) => isWithin(event, when, now));
+    const isSame = kept.length === events.length && kept.every((event) => groupOf(event, before) === groupOf(event, now));
+    if (isSame) return;
     this.#shown.events = kept;
     this.#handlers.shown(this.#shown);
   }
@@ -90,7 +86,7 @@ export class View {
       if (loading.signal.aborted) return;
       this.#failures = 0;
       this.#shown = content;
-      this.#groups = groupsOf(content.events);
+      this.#time = new Date();
       this.#handlers.shown(content);
       this.#follow(content);
     } catch (error) {
@@ -110,14 +106,18 @@ export class View {
   /** The events, or the clusters where there are too many events. */
   async #content(signal) {
     const { bounds, zoom, when, mine } = this.#where;
-    const window = windowOf(when);
-    if (mine) return this.#mine(window, signal);
+    if (mine) return this.#mine(when, signal);
     const area = box(bounds);
-    const list = async () => ({ kind: "events", area, window, ...(await api.inBox(area, window, eventLimit, signal)) });
+    const list = async () => {
+      const window = listWindowOf(when);
+      const { events, ...rest } = await api.inBox(area, window, eventLimit, signal);
+      return { kind: "events", area, when, window, events: events.filter((event) => isWithin(event, when)), ...rest };
+    };
     const count = async () => {
+      const window = windowOf(when);
       const { clusters, position } = await api.clusters(area, window, Math.round(zoom), signal);
       const total = clusters.reduce((sum, { count }) => sum + count, 0);
-      return { kind: "clusters", area, window, total, clusters: joined(clusters, zoom), position };
+      return { kind: "clusters", area, when, window, total, clusters: joined(clusters, zoom), position };
     };
     if (zoom < overviewZoom) {
       const counted = await count();
@@ -127,11 +127,12 @@ export class View {
     return listed.more ? await count() : listed;
   }
 
-  async #mine(window, signal) {
-    if (currentUser() === null) return { kind: "mine", window, area: null, events: [] };
+  async #mine(when, signal) {
+    const window = windowOf(when);
+    if (currentUser() === null) return { kind: "mine", when, window, area: null, events: [] };
     const { events, position } = await api.mine(signal);
-    const shown = events.filter((event) => overlaps(event, window));
-    return { kind: "mine", window, area: boxAround(events), events: shown, ids: new Set(events.map(({ id }) => id)), position };
+    const shown = events.filter((event) => isWithin(event, when));
+    return { kind: "mine", when, window, area: boxAround(events), events: shown, ids: new Set(events.map(({ id }) => id)), position };
   }
 
   #follow({ area, kind, window, position }) {
@@ -141,12 +142,12 @@ export class View {
   }
 
   #put(event) {
-    const { kind, events, window, ids } = this.#shown;
+    const { kind, events, when, ids } = this.#shown;
     if (kind === "clusters" || kind === "none") return this.#loadSoon();
     const isMember = kind === "events" || ids.has(event.id) || event.owner.id === currentUser();
     if (!isMember) return;
     const others = events.filter(({ id }) => id !== event.id);
-    if (!overlaps(event, window)) return this.#gone(event.id);
+    if (!isWithin(event, when)) return this.#gone(event.id);
     this.#shown.events = [...others, event];
     const limit = kind === "events" && this.#where.zoom < overviewZoom ? overviewLimit : eventLimit;
     if (this.#shown.events.length > limit) return this.#loadSoon();
