@@ -5,7 +5,7 @@ import { announce, byID, confirmed, showStatus } from "./dom.js";
 import { EventForm } from "./form.js";
 import { cityOf, loadCities, placeOf } from "./ground.js";
 import { highlight, showEmptyServer, showList, showSignUp, showWho } from "./list.js";
-import { EventMap, streetZoom } from "./map.js";
+import { EventMap, placeKey, streetZoom } from "./map.js";
 import * as place from "./place.js";
 import * as session from "./session.js";
 import { followClock, groupOf, isWithin, shortSpan, zone } from "./time.js";
@@ -170,13 +170,17 @@ async function write(event, tag = null, draft = null) {
 /** A burst of changes makes the list once. */
 const listMilliseconds = 50;
 let listing = null;
+/** The place whose events are listed alone, by its key; null for all. */
+let listed = null;
 /** The events that came since the list was made. */
 const fresh = new Set();
 
 function listNow(content) {
   clearTimeout(listing);
   listing = null;
-  showList(content, rows);
+  const events = listed === null ? [] : (content.events ?? []).filter((event) => placeKey(event) === listed);
+  if (events.length === 0) listed = null;
+  showList(listed === null ? content : { ...content, events }, rows, listed !== null);
   fresh.forEach(highlight);
   fresh.clear();
 }
@@ -185,9 +189,20 @@ function listSoon(content) {
   listing ??= setTimeout(() => listNow(content), listMilliseconds);
 }
 
+/** Lists the events of one place; of all places if it is null. */
+async function list(key) {
+  if (!(await leavesForm())) return;
+  listed = key;
+  state.event = null;
+  listNow(view.content);
+  toList();
+  byID("list-title").focus();
+  leaveEntry();
+}
+
 const map = new EventMap(byID("map"), state.view ?? world, {
   moved: () => { save(); load(); },
-  open,
+  open, list,
   place: (lat, lon) => {
     if (form === null) write({ lat, lon });
     else {
@@ -284,6 +299,7 @@ document.querySelector(".skip").addEventListener("click", (click) => {
   byID("panel").focus();
 });
 byID("add").addEventListener("click", addEvent);
+byID("all").addEventListener("click", () => list(null));
 byID("near").addEventListener("click", () => {
   const failed = () => announce("Your browser does not tell where you are.");
   if (!navigator.geolocation) return failed();
@@ -295,6 +311,7 @@ document.addEventListener("keydown", (press) => {
   press.preventDefault();
   if (form !== null) closeForm();
   else if (!byID("details-view").hidden) backToList();
+  else if (listed !== null) list(null);
 });
 // The visitor went back, or changed the address.
 window.addEventListener("popstate", async () => {

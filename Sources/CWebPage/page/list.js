@@ -11,11 +11,13 @@ const plural = (count) => `${number.format(count)} ${count === 1 ? "event" : "ev
 /**
  * @param content what View found
  * @param handlers { open(id), zoom(cluster), hint(id), isMine(event), cityOf(cluster) }
+ * @param isPlace whether these are the events of one place, which are not all
  */
-export function showList(content, handlers) {
+export function showList(content, handlers, isPlace = false) {
   const list = byID("list");
   const focused = document.activeElement?.closest?.("#list li")?.dataset.key;
-  title(...titleOf(content));
+  title(...(isPlace ? [`${plural(content.events.length)} at this place`, ""] : titleOf(content)));
+  byID("all").hidden = !isPlace;
   if (content.kind === "clusters") {
     list.replaceChildren(element("ul", {}, ...content.clusters.map((cluster) => clusterItem(cluster, handlers))));
   } else {

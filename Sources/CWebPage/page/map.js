@@ -20,9 +20,15 @@ const FlatMarker = L.Marker.extend({
   },
 });
 
+/** Events with the same key lie on top of each other at every zoom: the key has degrees to a metre. */
+export const placeKey = ({ lat, lon }) => `${lat.toFixed(5)},${lon.toFixed(5)}`;
+
 export class EventMap {
   #map;
   #markers = L.featureGroup();
+  /** The places that have events: { key, lat, lon, members, marker }. Members are { event, kind, text } by id. */
+  #places = new Map();
+  /** The place of each event, by id. */
   #shown = new Map();
   #draft = null;
   #selected = null;
@@ -35,7 +41,7 @@ export class EventMap {
   #labels = { avoid() {} };
   #handlers;
 
-  /** @param handlers { moved(), open(id), place(lat, lon) } */
+  /** @param handlers { moved(), open(id), list(key), place(lat, lon) }: a key of a place with several events */
   constructor(container, view, handlers) {
     const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.#handlers = handlers;
@@ -99,37 +105,67 @@ export class EventMap {
   /** Shows these events and no others. @param kindOf the classes of an event's marker @param textOf the text of its bubble */
   showEvents(events, kindOf, textOf) {
     this.#clear();
-    for (const event of events) this.put(event, kindOf(event), textOf(event));
+    for (const event of events) this.#add(event, kindOf(event), textOf(event));
+    for (const place of this.#places.values()) this.#draw(place);
     this.#showSelection();
   }
 
   /** Adds an event, or moves it. */
   put(event, kind, text) {
     this.remove(event.id);
-    const icon = L.divIcon({ className: `pin ${kind}`, iconSize: [18, 18] });
-    const marker = new FlatMarker(this.#place(event.lat, event.lon), { icon, text, alt: "", keyboard: false });
-    marker.on("click", () => this.#handlers.open(event.id));
+    this.#draw(this.#add(event, kind, text));
+    this.#showSelection();
+  }
+
+  #add(event, kind, text) {
+    const key = placeKey(event);
+    const place = this.#places.get(key) ?? { key, lat: event.lat, lon: event.lon, members: new Map(), marker: null };
+    place.members.set(event.id, { event, kind, text });
+    this.#places.set(key, place);
+    this.#shown.set(event.id, place);
+    return place;
+  }
+
+  /** Draws the one marker of a place: a pin for an event, or the number of its events. */
+  #draw(place) {
+    if (place.marker !== null) this.#markers.removeLayer(place.marker);
+    const members = [...place.members.values()];
+    if (members.length === 0) return this.#places.delete(place.key);
+    const [{ event, kind, text }] = members;
+    const isOne = members.length === 1;
+    const common = members.every((member) => member.kind === kind) ? kind : "";
+    const icon = isOne
+      ? L.divIcon({ className: `pin ${kind}`, iconSize: [18, 18] })
+      : L.divIcon({ className: `pin stack ${common}`, iconSize: [28, 28], html: element("span", {}, compact.format(members.length)) });
+    const marker = new FlatMarker(this.#place(place.lat, place.lon), {
+      icon, text: isOne ? text : [`${number.format(members.length)} events at this place`, "Click to list them"], alt: "", keyboard: false,
+    });
+    marker.on("click", () => (isOne ? this.#handlers.open(event.id) : this.#handlers.list(place.key)));
     marker.addTo(this.#markers);
+    place.marker = marker;
     const pin = marker.getElement();
-    pin.dataset.event = event.id;
-    pin.dataset.name = event.name;
-    this.#shown.set(event.id, marker);
-    if (event.id === this.#selected?.id) this.select(this.#selected);
+    if (isOne) pin.dataset.name = event.name;
+    pin.classList.toggle("selected", place.members.has(this.#selected?.id));
+    pin.classList.toggle("hinted", place.members.has(this.#hinted));
   }
 
   /** Makes an event that just came stand out for a moment. */
   highlight(id) {
-    const pin = this.#shown.get(id)?.getElement();
+    const pin = this.#pin(id);
     pin?.classList.add("fresh");
     setTimeout(() => pin?.classList.remove("fresh"), freshMilliseconds);
   }
 
   remove(id) {
-    const marker = this.#shown.get(id);
-    if (marker) this.#markers.removeLayer(marker);
+    const place = this.#shown.get(id);
+    if (!place) return;
     this.#shown.delete(id);
-    if (id === this.#selected?.id) this.#showSelection();
+    place.members.delete(id);
+    this.#draw(place);
+    this.#showSelection();
   }
+
+  #pin(id) { return this.#shown.get(id)?.marker.getElement(); }
 
   /** Marks an event: { id, lat, lon }. Null ends it. */
   select(event) {
@@ -151,8 +187,8 @@ export class EventMap {
   hint(id) { this.#hinted = this.#mark(id, this.#hinted, "hinted"); }
 
   #mark(id, before, name) {
-    this.#shown.get(before)?.getElement()?.classList.remove(name);
-    this.#shown.get(id)?.getElement()?.classList.add(name);
+    this.#pin(before)?.classList.remove(name);
+    this.#pin(id)?.classList.add(name);
     return id;
   }
 
@@ -222,6 +258,7 @@ export class EventMap {
 
   #clear() {
     this.#markers.clearLayers();
+    this.#places.clear();
     this.#shown.clear();
     this.#labels.avoid([]);
   }

@@ -55,6 +55,9 @@ export class View {
     return this.reload();
   }
 
+  /** What is shown: { kind, events, … }. */
+  get content() { return this.#shown; }
+
   /** An event that was loaded, for visitors without a network. */
   event(id) { return this.#shown.events?.find((event) => event.id === id) ?? null; }
 

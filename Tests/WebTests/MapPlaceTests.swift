@@ -1,0 +1,57 @@
+import Encoding
+import Testing
+
+@Suite(.serialized) struct `Several events at one place of the map page` {
+    private static func untilTitled(_ text: String, _ page: BrowserPage, line: Int = #line) async throws {
+        try await page.until("document.getElementById('list-title').textContent === \(JSON.string(text).text)", line: line)
+    }
+
+    @Test func `are a pin with their number, which lists them alone and follows their changes`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            let names = (1...7).map { "Event \($0)" }
+            var ids: [Int] = []
+            for name in names { ids.append(try await live.createEvent(name)) }
+            try await live.createEvent("Elsewhere", lat: 52.515)
+            try await live.open()
+            try await live.untilListed(names + ["Elsewhere"])
+            try await page.until("document.querySelectorAll('.pin').length === 2")
+            #expect(try await page.text(".pin.stack") == "7")
+            try await page.click(".pin.stack")
+            try await Self.untilTitled("7 events at this place", page)
+            try await live.untilListed(names)
+            #expect(try await page.evaluate("document.activeElement.id") == "list-title")
+            try await page.expectAccessible("the list of a place")
+            try await live.send("DELETE", "/v1/events/\(ids[0])")
+            try await live.createEvent("Event 8")
+            try await Self.untilTitled("7 events at this place", page)
+            try await live.untilListed(names.dropFirst() + ["Event 8"])
+            #expect(try await page.text(".pin.stack") == "7")
+            try await live.openEvent("Event 3")
+            try await page.until("document.querySelectorAll('.pin.stack.selected').length === 1")
+            try await page.click("#details-view .back")
+            try await live.untilListed(names.dropFirst() + ["Event 8"])
+            try await page.press(button: "← All events")
+            try await Self.untilTitled("8 events in view", page)
+            try await live.untilListed(8)
+        }
+    }
+
+    @Test func `become a pin of one event when the others go, and the list of all`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            let first = try await live.createEvent("First")
+            let second = try await live.createEvent("Second")
+            try await live.createEvent("Elsewhere", lat: 52.515)
+            try await live.open()
+            try await page.click(".pin.stack")
+            try await live.untilListed(["First", "Second"])
+            try await live.send("DELETE", "/v1/events/\(first)")
+            try await Self.untilTitled("1 event at this place", page)
+            try await page.until("document.querySelectorAll('.pin:not(.stack)').length === 2")
+            try await live.send("DELETE", "/v1/events/\(second)")
+            try await Self.untilTitled("1 event in view", page)
+            try await live.untilListed(["Elsewhere"])
+        }
+    }
+}
