@@ -71,6 +71,29 @@ import Testing
         }
     }
 
+    @Test func `without a network the page says what it does not know of another place, until the map is back`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            try await live.createEvent("Jazz night")
+            // Without inertia, so that the map ends where the mouse does.
+            try await page.prefer("prefers-reduced-motion", "reduce")
+            try await live.open()
+            try await live.untilListed(["Jazz night"])
+            let title = "document.getElementById('list-title').textContent"
+            try await page.network(isOffline: true)
+            try await page.until("document.getElementById('status').textContent === 'Offline'")
+            #expect(try await page.evaluate(title) == "1 event in view")
+            try await page.drag(x: 600, y: 500, by: -300)
+            try await page.until("\(title) === 'Events in view: not known now'")
+            try await page.drag(x: 300, y: 500, by: 300)
+            try await page.until("\(title) === '1 event in view'")
+            try await page.drag(x: 600, y: 500, by: -500)
+            try await page.until("\(title) === 'Events in view: not known now'")
+            try await page.network()
+            try await page.until("\(title) === '0 events in view'")
+        }
+    }
+
     @Test func `the form no longer says that the server does not answer when it does`() async throws {
         try await LivePage.with { live, _ in
             let page = live.page

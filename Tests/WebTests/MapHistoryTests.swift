@@ -79,8 +79,7 @@ import Testing
         try await LivePage.with(["--blink-settings=defaultFontSize=32"]) { live, _ in
             try await live.page.resize(BrowserPage.phone.width, BrowserPage.phone.height)
             try await live.open()
-            // The notice of an empty server has the longest words.
-            try await live.page.until("document.querySelector('#list-note code')")
+            try await live.page.until("document.getElementById('list-title').textContent === 'No events yet'")
             let isWider = try await live.page.evaluate(
                 "[...document.querySelectorAll('header *, #panel *')].filter((e) => e.getBoundingClientRect().right > innerWidth).map((e) => e.outerHTML)"
             )

@@ -234,6 +234,7 @@ const view = new View({
     map.remove(id);
     listSoon(content);
   },
+  unknown: (content) => listNow(content),
   changed(id) { if (id === state.event) openAgain(); },
   busy: (isBusy) => byID("list").setAttribute("aria-busy", String(isBusy)),
   refused() {
@@ -255,7 +256,7 @@ function returned() {
   else openAgain();
 }
 
-/** An empty server says how to fill it; an empty place on a full map does not. */
+/** An empty server has other words than an empty place on a full map. */
 async function lookForEvents() {
   const { clusters } = await api.clusters(api.world, {}, 0).catch(() => ({ clusters: [{}] }));
   if (!(hasEvents ||= clusters.length > 0)) showEmptyServer();

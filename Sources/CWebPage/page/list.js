@@ -35,7 +35,10 @@ export function highlight(id) {
 }
 
 /** Title and note. */
-function titleOf({ kind, events, total }) {
+function titleOf({ kind, events, total, isElsewhere }) {
+  if (isElsewhere) {
+    return ["Events in view: not known now", `They could not be loaded.${kind === "none" ? "" : " These are the events that were loaded last."}`];
+  }
   if (kind === "clusters") return [`${plural(total)} in view`, "Too many to list. Open a group, or zoom in."];
   if (kind === "mine") return [`Mine: ${plural(events.length)}`, events.length > 0 ? "" : "Events that you add or attend are here."];
   const rest = events.length > rowLimit ? `These are the next ${rowLimit}. Zoom in for the others.` : "";
@@ -100,15 +103,8 @@ function clusterItem(cluster, { zoom, cityOf }) {
   return element("li", { "data-key": `cluster-${cluster.lat}-${cluster.lon}` }, button);
 }
 
-/** Says how to fill an empty server. */
-export function showEmptyServer() {
-  byID("list-title").textContent = "No events yet";
-  byID("list-note").replaceChildren(
-    element("p", {}, "Humon shows events on a map while they are added and changed. Add the first one, or fill the map with a thousand made-up ones:"),
-    element("code", { class: "command" }, "humon demo"),
-    element("p", {}, "Run it in another terminal, while the server runs. After ", element("code", {}, "make run"),
-      " the program is ", element("code", {}, ".build/release/humon"), ". The events appear here by themselves."));
-}
+/** Says that no one has added an event yet. */
+export const showEmptyServer = () => title("No events yet", "Add the first one: it appears on this map for everybody, at once.");
 
 /** Offers to sign up: this server shows events to known devices only. */
 export function showSignUp(signUp) {

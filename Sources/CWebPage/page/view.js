@@ -18,14 +18,14 @@ export class View {
   #loading = null;
   #timer = null;
   #changes;
-  #shown = { kind: "none" };
+  #shown = { kind: "none", events: [], key: null, isElsewhere: false };
   #where = null;
   #failures = 0;
   /** The time of the last load or tick. */
   #time = new Date();
   #handlers;
 
-  /** @param handlers { shown(content), put(event, content, isNew), gone(id, content), changed(id), refused(), busy(isBusy), state(name, text) } */
+  /** @param handlers { shown(content), put(event, content, isNew), gone(id, content), changed(id), unknown(content), refused(), busy(isBusy), state(name, text) } */
   constructor(handlers) {
     this.#handlers = handlers;
     this.#changes = new Changes({
@@ -48,14 +48,15 @@ export class View {
 
   /** Loads the events of a part of the map, and then follows them. */
   load({ bounds, zoom, when, mine }) {
-    const before = this.#where;
-    this.#where = { bounds, zoom, when, mine };
     // One's own events are the same everywhere.
-    if (mine && before?.mine && before.when === when && this.#shown.kind === "mine") return;
+    const key = `${mine ? "mine" : box(bounds)} ${when}`;
+    const isSame = this.#where?.key === key;
+    this.#where = { bounds, zoom, when, mine, key };
+    if (mine && isSame && this.#shown.kind === "mine") return;
     return this.reload();
   }
 
-  /** What is shown: { kind, events, … }. */
+  /** What is shown: { kind, events or clusters, isElsewhere, … }, elsewhere if what is in view could not be loaded. */
   get content() { return this.#shown; }
 
   /** An event that was loaded, for visitors without a network. */
@@ -85,7 +86,8 @@ export class View {
     this.#loading = loading;
     this.#handlers.busy(true);
     try {
-      const content = await this.#content(loading.signal);
+      const { key } = this.#where;
+      const content = { ...(await this.#content(loading.signal)), key, isElsewhere: false };
       if (loading.signal.aborted) return;
       this.#failures = 0;
       this.#shown = content;
@@ -97,7 +99,9 @@ export class View {
       if (!(error instanceof api.APIError)) throw error;
       if (error.status === 401) return this.#handlers.refused();
       this.#handlers.state(!navigator.onLine ? "offline" : error.isOffline ? "reconnecting" : "failed", error.message);
-      // What was shown stays.
+      // What was shown stays. It may be of another part of the map.
+      const isElsewhere = this.#shown.key !== this.#where.key;
+      if (isElsewhere !== this.#shown.isElsewhere) this.#handlers.unknown(Object.assign(this.#shown, { isElsewhere }));
       if (!error.isTemporary) return;
       this.#failures += 1;
       this.#timer = setTimeout(() => this.reload(), api.pauseMilliseconds(error, this.#failures));
