@@ -62,7 +62,41 @@ import Testing
             try await live.page.click("#add")
             try await live.page.press(button: "Here, where I am")
             try await live.page.until("document.getElementById('field-lat').value === '48.1375'")
-            try await live.page.until("location.hash.includes('/48.1')")
+            try await live.page.until("location.hash.includes('map=15/48.1')")
+        }
+    }
+
+    @Test func `on a map of a region a click comes closer first, and no event is added without a chosen place`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            try await live.open("map=5/50/10&when=any")
+            try await page.click("#add")
+            try await page.fill("#field-name", "Picnic")
+            #expect(try await page.evaluate("document.getElementById('field-lat').value") == "")
+            try await page.press(button: "Add the event")
+            try await page.until("document.getElementById('error-lat').textContent.startsWith('Choose the place')")
+            #expect(try await page.evaluate("document.activeElement.id") == "field-lat")
+            try await page.expectAccessible("the form without a place")
+            try await page.click(x: 300, y: 300)
+            try await page.until("location.hash.includes('map=12/') && !document.querySelector('.leaflet-zoom-anim')")
+            #expect(try await page.evaluate("document.querySelectorAll('.pin.draft').length") == JSON(0))
+            try await page.click(x: 320, y: 320)
+            try await page.until("document.querySelector('.pin.draft') && document.getElementById('field-lat').value !== ''")
+            try await page.press(button: "Add the event")
+            try await live.untilDetails("Picnic")
+        }
+    }
+
+    @Test func `numbers count as a chosen place at every zoom`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            try await live.open("map=5/50/10&when=any")
+            try await page.click("#add")
+            try await page.fill("#field-name", "Picnic")
+            try await page.fill("#field-lat", "52.5")
+            try await page.fill("#field-lon", "13.4")
+            try await page.press(button: "Add the event")
+            try await live.untilDetails("Picnic")
         }
     }
 

@@ -5,7 +5,7 @@ import { announce, byID, confirmed, showStatus } from "./dom.js";
 import { EventForm } from "./form.js";
 import { cityOf, loadCities, placeOf } from "./ground.js";
 import { highlight, showEmptyServer, showList, showSignUp, showWho } from "./list.js";
-import { EventMap, placeKey, streetZoom } from "./map.js";
+import { closeZoom, EventMap, placeKey, streetZoom } from "./map.js";
 import * as place from "./place.js";
 import * as session from "./session.js";
 import { followClock, groupOf, isWithin, shortSpan, zone } from "./time.js";
@@ -148,7 +148,7 @@ async function write(event, tag = null, draft = null) {
   if (event.id === undefined) map.select(null);
   form = new EventForm(event, tag, {
     close: closeForm,
-    moved: (lat, lon) => { map.draft({ lat, lon }); map.show(lat, lon); },
+    moved: (lat, lon, zoom) => { map.draft({ lat, lon }); map.show(lat, lon, zoom); },
     saved: async (id, event, isNew) => {
       const isHidden = !isWithin(event, state.when);
       const place = isHidden ? "saved, but at another time than the map shows: choose “Any time”" : isNew ? "on the map" : "changed";
@@ -161,7 +161,7 @@ async function write(event, tag = null, draft = null) {
       open(id);
     },
   }, draft);
-  map.draft(draft ? { lat: Number(draft.lat), lon: Number(draft.lon) } : event);
+  map.draft(form.chosen);
   form.focus();
 }
 
@@ -204,11 +204,12 @@ const map = new EventMap(byID("map"), state.view ?? world, {
   moved: () => { save(); load(); },
   open, list,
   place: (lat, lon) => {
-    if (form === null) write({ lat, lon });
-    else {
-      map.draft({ lat, lon });
-      form.place(lat, lon);
-    }
+    const isClose = map.view.zoom >= closeZoom;
+    if (!isClose) map.show(lat, lon, closeZoom);
+    if (form === null) return write(isClose ? { lat, lon } : {});
+    if (isClose) form.place(lat, lon);
+    else announce("Closer now: click the place.");
+    map.draft(form.chosen);
   },
 });
 
@@ -281,8 +282,8 @@ byID("filters").addEventListener("change", async () => {
 });
 byID("filters").addEventListener("submit", (submission) => submission.preventDefault());
 function addEvent() {
-  const { lat, lon } = map.view;
-  return write({ lat: Number(lat.toFixed(6)), lon: Number(lon.toFixed(6)) });
+  const { lat, lon, zoom } = map.view;
+  return write(zoom < closeZoom ? {} : { lat: Number(lat.toFixed(6)), lon: Number(lon.toFixed(6)) });
 }
 
 /** Opens the form that the address names, with what was typed before a reload. */

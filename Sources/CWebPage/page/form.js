@@ -1,6 +1,7 @@
 // The form that adds an event and changes one. The API checks the fields; the form shows its errors beside them.
 import * as api from "./api.js";
 import { announce, byID, element } from "./dom.js";
+import { streetZoom } from "./map.js";
 import { signedIn } from "./session.js";
 import { fromInput, inputValue, nextHour, offsetOf, timeErrors, zone } from "./time.js";
 
@@ -25,9 +26,9 @@ const turnOf = (name) => `${name}-turn`;
 const keptName = "form";
 
 /**
- * @param event the event to change; { lat, lon } of a new one
+ * @param event the event to change; { lat, lon } of a new one, or {} while no place is chosen
  * @param tag the version that the visitor saw; null for a new event
- * @param handlers { saved(id, event, isNew), close(), moved(lat, lon) }
+ * @param handlers { saved(id, event, isNew), close(), moved(lat, lon, zoom) }
  * @param draft the texts of the fields, from before a reload
  */
 export class EventForm {
@@ -58,7 +59,9 @@ export class EventForm {
       element(
         "fieldset", { class: "place" },
         element("legend", {}, "Place"),
-        element("p", { class: "hint" }, "Click the map, drag the pin, or write the numbers."),
+        element("p", { class: "hint" }, event.lat === undefined
+          ? "Click the map: first to come closer, then at the place. Or write the numbers."
+          : "Click the map, drag the pin, or write the numbers."),
         ...fields.filter(({ isPlace }) => isPlace).map((field) => this.#row(field)),
         navigator.geolocation && element("button", { type: "button", onclick: () => this.#here() }, "Here, where I am")),
       element("div", { class: "buttons" }, element("button", { type: "submit", class: "primary" }, isNew ? "Add the event" : "Save")));
@@ -153,14 +156,20 @@ export class EventForm {
     navigator.geolocation.getCurrentPosition(
       ({ coords }) => {
         this.place(Number(coords.latitude.toFixed(6)), Number(coords.longitude.toFixed(6)));
-        this.#tellPlace();
+        this.#tellPlace(streetZoom);
       },
       () => this.#say("Your browser does not tell where you are. Choose the place on the map."));
   }
 
-  #tellPlace() {
+  /** The place in the fields: { lat, lon }, or {} if there is none yet. */
+  get chosen() {
     const { lat, lon } = this.#values();
-    if (typeof lat === "number" && typeof lon === "number") this.#handlers.moved(lat, lon);
+    return lat === null || lon === null ? {} : { lat, lon };
+  }
+
+  #tellPlace(zoom = 0) {
+    const { lat, lon } = this.chosen;
+    if (lat !== undefined) this.#handlers.moved(lat, lon, zoom);
   }
 
   /** The values of the fields, or of those that the visitor changed: a text may show less than the event has, such as no seconds. */
@@ -191,6 +200,7 @@ export class EventForm {
       }
       const event = { ...this.#event, ...changes };
       const errors = "started_at" in changes || "ended_at" in changes ? timeErrors(event) : {};
+      if (isNew && event.lat === null && event.lon === null) errors.lat = "Choose the place on the map, or write its numbers.";
       if (Object.keys(errors).length > 0) throw Object.assign(new api.APIError(422), { fields: errors });
       const id = await signedIn(async () => {
         if (isNew) return api.create(event, this.#key);

@@ -9,6 +9,8 @@ import { locale } from "./time.js";
 const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumSignificantDigits: 3 });
 const number = new Intl.NumberFormat(locale);
 const freshMilliseconds = 4000;
+/** From this zoom on a click means a place: a pixel is at most 38 m. */
+export const closeZoom = 12;
 /** At this zoom the streets around a place fill the map. */
 export const streetZoom = 15;
 
@@ -31,6 +33,8 @@ export class EventMap {
   /** The place of each event, by id. */
   #shown = new Map();
   #draft = null;
+  /** Whether a click chooses the place of an event that is being written. */
+  #isChoosing = false;
   #selected = null;
   /** The marker of the selected event where no other shows it: among clusters, or beside the filter. */
   #selection = null;
@@ -61,7 +65,7 @@ export class EventMap {
     this.#map.on("moveend", () => handlers.moved());
     this.#map.on("preclick", () => { this.#hadOffer = Boolean(this.#offer?.isOpen()); });
     this.#map.on("click", ({ latlng }) => {
-      if (this.#draft) this.#choose(latlng);
+      if (this.#isChoosing) this.#choose(latlng);
       // A click beside the bubble only closes it.
       else if (!this.#hadOffer) this.#offerPlace(latlng);
     });
@@ -209,9 +213,10 @@ export class EventMap {
     this.#labels.avoid(clusters.map(({ lat, lon, count }) => ({ place: this.#place(lat, lon), radius: diameter(count) / 2 })));
   }
 
-  /** Shows the place of an event that is being written; null ends it. */
+  /** Shows the place of an event that is being written: {} if it has none yet; null ends it. */
   draft(place) {
-    if (place === null) {
+    this.#isChoosing = place !== null;
+    if (place?.lat === undefined) {
       this.#draft?.remove();
       this.#draft = null;
       return;
