@@ -4,11 +4,11 @@ import { showDetails, updateClock, updateGuests } from "./details.js";
 import { announce, byID, confirmed, showStatus } from "./dom.js";
 import { EventForm } from "./form.js";
 import { cityOf, loadCities, placeOf } from "./ground.js";
-import { highlight, showEmptyServer, showList, showSignUp, showWho } from "./list.js";
+import { distanceText, highlight, showEmptyServer, showList, showSignUp, showWho } from "./list.js";
 import { closeZoom, EventMap, placeKey, streetZoom } from "./map.js";
 import * as place from "./place.js";
 import * as session from "./session.js";
-import { followClock, groupOf, isWithin, shortSpan, zone } from "./time.js";
+import { followClock, comingWindowOf, groupOf, isWithin, shortSpan, zone } from "./time.js";
 import { View } from "./view.js";
 
 const world = { lat: 25, lon: 10, zoom: 2 };
@@ -23,9 +23,14 @@ let opener = null;
 let openings = 0;
 /** The event of the details, and its version: null if no answer came. */
 let detailed = { event: null, tag: null };
+/** Where the visitor is; null before the visitor tells. */
+let visitor = null;
+/** How many of the nearest events are read, and how many of those that are not over count. */
+const [nearLimit, nearCount] = [20, 3];
 
 const isMine = (event) => session.currentUser() !== null && event.owner.id === session.currentUser();
-const rows = { open, isMine, hint: (id) => map.hint(id), zoom: (cluster) => map.showBox(cluster.bbox), cityOf: (cluster) => cityOf(cluster, cities) };
+const distanceOf = (event) => (visitor === null ? null : distanceText(visitor, event));
+const rows = { open, isMine, distanceOf, hint: (id) => map.hint(id), zoom: (cluster) => map.showBox(cluster.bbox), cityOf: (cluster) => cityOf(cluster, cities) };
 const kindOf = (event) => (isMine(event) ? "mine" : groupOf(event) === "Earlier" ? "past" : "");
 const textOf = (event) => [event.name, shortSpan(event)];
 
@@ -221,6 +226,7 @@ const view = new View({
     fresh.clear();
     listNow(content);
     if (!hasEvents) lookForEvents();
+    if (content.kind === "events" && content.events.length === 0) lookFurther(content);
   },
   put(event, content, isNew) {
     hasEvents = true;
@@ -234,6 +240,7 @@ const view = new View({
   gone(id, content) {
     map.remove(id);
     listSoon(content);
+    if (content.kind === "events" && content.events.length === 0) lookFurther(content);
   },
   unknown: (content) => listNow(content),
   changed(id) { if (id === state.event) openAgain(); },
@@ -255,6 +262,22 @@ const save = () => place.write({ ...state, view: map.view });
 function returned() {
   if (form !== null) form.connected();
   else openAgain();
+}
+
+/** The events of the chosen time around a place that are not over, the nearest first. */
+async function comingAround(place) {
+  const events = await api.nearest(place, comingWindowOf(state.when), nearLimit);
+  return events.filter((event) => isWithin(event, state.when) && groupOf(event) !== "Earlier").slice(0, nearCount);
+}
+
+/** Nothing is in view: says what is nearest. */
+async function lookFurther(content) {
+  const isNear = visitor !== null && map.contains(visitor.lat, visitor.lon);
+  const here = isNear ? visitor : map.view;
+  const [event] = await comingAround(here).catch(() => []);
+  if (event === undefined || content !== view.content || content.events.length > 0) return;
+  content.nearest = { event, distance: `${distanceText(here, event)} from ${isNear ? "you" : "the middle of the map"}` };
+  listNow(content);
 }
 
 /** An empty server has other words than an empty place on a full map. */
@@ -305,8 +328,17 @@ byID("all").addEventListener("click", () => list(null));
 byID("near").addEventListener("click", () => {
   const failed = () => announce("Your browser does not tell where you are.");
   if (!navigator.geolocation) return failed();
-  navigator.geolocation.getCurrentPosition(({ coords }) => map.show(coords.latitude, coords.longitude, 12), failed);
+  navigator.geolocation.getCurrentPosition(({ coords }) => showNear({ lat: coords.latitude, lon: coords.longitude }), failed);
 });
+
+async function showNear(here) {
+  visitor = here;
+  const near = state.mine ? [] : await comingAround(here).catch(() => []);
+  const [first] = near;
+  // With the nearest event those that are not much further.
+  const last = near.findLast((event) => place.kilometres(here, event) <= 2 * place.kilometres(here, first)) ?? null;
+  if (map.showVisitor(here, last)) announce(`Nothing is nearer: the next event is ${distanceText(here, first)} away.`);
+}
 document.addEventListener("keydown", (press) => {
   if (press.key !== "Escape" || byID("question").open) return;
   // The same key would close the question that it opens.

@@ -1,22 +1,28 @@
 // The list beside the map: the same events for the keyboard and for screen readers.
 import { byID, confirmed, element } from "./dom.js";
+import { kilometres } from "./place.js";
 import { groupOf, groups, locale, sheet, shortSpan, times } from "./time.js";
 
 const number = new Intl.NumberFormat(locale);
 const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumSignificantDigits: 3 });
 /** More rows than this only make the page slow. */
 const rowLimit = 100;
+const kilometre = new Intl.NumberFormat(locale, { style: "unit", unit: "kilometer", maximumSignificantDigits: 2 });
+
+/** The distance of two places: "5.2 km" */
+export const distanceText = (one, other) => kilometre.format(Math.max(0.1, kilometres(one, other)));
+
 const plural = (count) => `${number.format(count)} ${count === 1 ? "event" : "events"}`;
 
 /**
  * @param content what View found
- * @param handlers { open(id), zoom(cluster), hint(id), isMine(event), cityOf(cluster) }
+ * @param handlers { open(id), zoom(cluster), hint(id), isMine(event), cityOf(cluster), distanceOf(event) }: null for no distance
  * @param isPlace whether these are the events of one place, which are not all
  */
 export function showList(content, handlers, isPlace = false) {
   const list = byID("list");
   const focused = document.activeElement?.closest?.("#list li")?.dataset.key;
-  title(...(isPlace ? [`${plural(content.events.length)} at this place`, ""] : titleOf(content)));
+  title(...(isPlace ? [`${plural(content.events.length)} at this place`] : titleOf(content, handlers)));
   byID("all").hidden = !isPlace;
   if (content.kind === "clusters") {
     list.replaceChildren(element("ul", {}, ...content.clusters.map((cluster) => clusterItem(cluster, handlers))));
@@ -35,20 +41,25 @@ export function highlight(id) {
 }
 
 /** Title and note. */
-function titleOf({ kind, events, total, isElsewhere }) {
+function titleOf({ kind, events, total, isElsewhere, nearest }, { open }) {
   if (isElsewhere) {
     return ["Events in view: not known now", `They could not be loaded.${kind === "none" ? "" : " These are the events that were loaded last."}`];
   }
   if (kind === "clusters") return [`${plural(total)} in view`, "Too many to list. Open a group, or zoom in."];
   if (kind === "mine") return [`Mine: ${plural(events.length)}`, events.length > 0 ? "" : "Events that you add or attend are here."];
   const rest = events.length > rowLimit ? `These are the next ${rowLimit}. Zoom in for the others.` : "";
-  return [`${plural(events.length)} in view`, events.length === 0 ? "Nothing here. Move the map, or add an event." : rest];
+  if (events.length > 0) return [`${plural(events.length)} in view`, rest];
+  const further = nearest
+    ? [`The nearest is “${nearest.event.name}”, ${nearest.distance}. `,
+      element("button", { type: "button", class: "link", onclick: () => open(nearest.event.id) }, "Show it")]
+    : ["Move the map, or add an event."];
+  return [`${plural(0)} in view`, "Nothing here. ", ...further];
 }
 
-function title(text, note) {
+function title(text, ...notes) {
   // A screen reader says the title when it changes.
   if (byID("list-title").textContent !== text) byID("list-title").textContent = text;
-  byID("list-note").replaceChildren(note);
+  byID("list-note").replaceChildren(...notes);
 }
 
 /** What is on and what comes, in the order of starts; then what is over, the latest first. */
@@ -68,8 +79,9 @@ function eventGroups(events, handlers) {
   return shown;
 }
 
-function eventItem(event, { open, hint, badgeOf }) {
+function eventItem(event, { open, hint, badgeOf, distanceOf }) {
   const badge = badgeOf(event);
+  const distance = distanceOf(event);
   const button = element(
     "button", {
       type: "button", onclick: () => open(event.id),
@@ -80,7 +92,7 @@ function eventItem(event, { open, hint, badgeOf }) {
     element(
       "span", { class: "row" },
       element("span", { class: "name" }, element("strong", { dir: "auto" }, event.name), badge && element("span", { class: "badge" }, badge)),
-      element("time", { datetime: event.started_at }, shortSpan(event)),
+      element("span", { class: "when" }, element("time", { datetime: event.started_at }, shortSpan(event)), distance && ` · ${distance}`),
       event.address && element("span", { class: "address", dir: "auto" }, event.address)));
   return element("li", { "data-key": `event-${event.id}`, class: groupOf(event) === "Earlier" && "past" }, button);
 }

@@ -42,6 +42,7 @@ export class EventMap {
   #offer = null;
   #hadOffer = false;
   #isZooming = false;
+  #visitor = null;
   #labels = { avoid() {} };
   #handlers;
 
@@ -90,6 +91,24 @@ export class EventMap {
     // The end of a zoom would move the map back.
     if (this.#isZooming) return this.#map.once("zoomend", () => this.show(lat, lon, zoom));
     this.#map.setView(this.#place(lat, lon), Math.max(zoom, this.#map.getZoom()));
+  }
+
+  /**
+   * Shows where the visitor is, as close as an event is in view with it.
+   * @param event null for none  @returns whether the event is further than a close view
+   */
+  showVisitor({ lat, lon }, event) {
+    this.#visitor ??= L.marker([0, 0], {
+      icon: L.divIcon({ className: "visitor", iconSize: [18, 18] }), title: "You are here", interactive: false, keyboard: false,
+    });
+    const centre = L.latLng(this.#place(lat, lon));
+    this.#visitor.setLatLng(centre).addTo(this.#map);
+    const close = Math.max(closeZoom, this.#map.getZoom());
+    const corner = event === null ? centre : L.latLng(event.lat, nearestCopy(event.lon, centre.lng));
+    const opposite = [2 * centre.lat - corner.lat, 2 * centre.lng - corner.lng];
+    const zoom = Math.min(close, this.#map.getBoundsZoom(L.latLngBounds(corner, opposite), false, L.point(60, 60)));
+    this.#map.setView(centre, zoom);
+    return zoom < close;
   }
 
   setView({ lat, lon, zoom }) { this.#map.setView([lat, lon], zoom, { animate: false }); }

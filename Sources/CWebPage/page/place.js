@@ -52,6 +52,16 @@ export async function leave() {
 /** Waits until no entry is being left. */
 export const left = () => leaving?.promise;
 
+const earthKilometres = 6371.0088;
+const radians = (degrees) => (degrees * Math.PI) / 180;
+
+/** The great-circle distance of two places, as the API measures it. Source: the haversine formula. */
+export function kilometres(one, other) {
+  const [lat, lon] = [radians(other.lat - one.lat), radians(other.lon - one.lon)];
+  const square = Math.sin(lat / 2) ** 2 + Math.cos(radians(one.lat)) * Math.cos(radians(other.lat)) * Math.sin(lon / 2) ** 2;
+  return 2 * earthKilometres * Math.asin(Math.min(1, Math.sqrt(square)));
+}
+
 /** Web Mercator ends here. The map shows what is nearer to a pole at its edge. */
 const edge = 85;
 

@@ -131,6 +131,9 @@ export function windowOf(when, now = new Date()) {
 export const listWindowOf = (when, now = new Date()) =>
   when === "any" ? {} : { ...windowOf(when, now), from: windowOf(when, new Date(now - openMilliseconds)).from };
 
+/** The window of a choice without what is over. */
+export const comingWindowOf = (when) => ({ from: listWindowOf("today").from, to: windowOf(when).to });
+
 /** Whether an event is on in the window of a choice. */
 export function isWithin(event, when, now = new Date()) {
   const { start, over } = times(event);
