@@ -118,12 +118,7 @@ import Testing
                 "Europe/Zurich": (47.4, 8.5),
             ]
             let (lat, lon) = try #require(places[zone])
-            // The map rounds its middle to pixels.
-            try await live.page.until(
-                """
-                ((zoom, lat, lon) => zoom === 6 && Math.abs(lat - \(lat)) < 0.1 && Math.abs(lon - \(lon)) < 0.1)(
-                    ...(location.hash.match(/map=([^&]*)/)?.[1] ?? "").split("/").map(Number))
-                """)
+            try await live.untilMap(zoom: 6, lat: lat, lon: lon)
         }
     }
 

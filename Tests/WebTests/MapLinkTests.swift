@@ -4,22 +4,13 @@ import Testing
 @Suite(.serialized) struct `Links to an event of the map page` {
     private static let isMarked = "document.querySelectorAll('.pin.selected').length === 1"
 
-    /// Waits until the middle of the map is this place, at this zoom.
-    private static func untilMap(zoom: Int, lat: Double, lon: Double, _ page: BrowserPage, line: Int = #line) async throws {
-        try await page.until(
-            """
-            ((zoom, lat, lon) => zoom === \(zoom) && Math.abs(lat - \(lat)) < 0.2 && Math.abs(lon - \(lon)) < 0.2)(
-                ...(location.hash.match(/map=([^&]*)/)?.[1] ?? "").split("/").map(Number))
-            """, line: line)
-    }
-
     @Test func `a link without a view goes to the event's streets, also from another continent`() async throws {
         try await LivePage.with { live, _ in
             let id = try await live.createEvent("Jazz night", lat: 48.1, lon: 11.5)
             try await live.page.zone("America/New_York")
             try await live.open("event=\(id)")
             try await live.untilDetails("Jazz night")
-            try await Self.untilMap(zoom: 15, lat: 48.1, lon: 11.5, live.page)
+            try await live.untilMap(zoom: 15, lat: 48.1, lon: 11.5)
             try await live.page.until(Self.isMarked)
         }
     }
@@ -32,13 +23,13 @@ import Testing
             try await live.open("map=5/50/11&when=any&event=\(id)")
             try await live.untilDetails("Jazz night")
             try await page.until("document.querySelector('#map .cluster') && \(Self.isMarked)")
-            try await Self.untilMap(zoom: 5, lat: 50, lon: 11, page)
+            try await live.untilMap(zoom: 5, lat: 50, lon: 11)
             try await live.open("map=12/48.1/11.5&when=today&event=\(id)")
             try await live.untilDetails("Jazz night")
             try await page.until("document.querySelectorAll('.pin').length === 1 && \(Self.isMarked)")
             try await live.open("map=12/40.7/-74&when=any&event=\(id)")
             try await live.untilDetails("Jazz night")
-            try await Self.untilMap(zoom: 12, lat: 48.1, lon: 11.5, page)
+            try await live.untilMap(zoom: 12, lat: 48.1, lon: 11.5)
             try await page.until(Self.isMarked)
             try await page.evaluate("document.querySelector('.back').click()")
             try await page.until("document.querySelectorAll('.pin.selected').length === 0")

@@ -103,6 +103,15 @@ struct LivePage: Sendable {
                 + JSON.string(expected).text, line: line)
     }
 
+    /// Waits until the map has this zoom, and its middle is near this place: the map rounds to pixels.
+    func untilMap(zoom: Int, lat: Double, lon: Double, line: Int = #line) async throws {
+        try await page.until(
+            """
+            ((zoom, lat, lon) => zoom === \(zoom) && Math.abs(lat - \(lat)) < 0.1 && Math.abs(lon - \(lon)) < 0.1)(
+                ...(location.hash.match(/map=([^&]*)/)?.[1] ?? "").split("/").map(Number))
+            """, line: line)
+    }
+
     /// Opens an event of the list by its name, and waits for its details and its number of guests.
     func openEvent(_ name: String, line: Int = #line) async throws {
         let row = "[...document.querySelectorAll('#list button')].find(b => b.textContent.includes(\(JSON.string(name).text)))"
