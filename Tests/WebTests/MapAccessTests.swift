@@ -95,6 +95,40 @@ import Testing
         }
     }
 
+    @Test func `a pin takes a tap within 24 pixels`() async throws {
+        try await LivePage.with { live, _ in
+            try await live.createEvent("Jazz night")
+            try await live.open()
+            try await live.page.until("document.querySelector('.pin')")
+            let takes = """
+                (pin => {
+                    const { x, y, width, height } = pin.getBoundingClientRect();
+                    const [middleX, middleY] = [x + width / 2, y + height / 2];
+                    return [[-11, 0], [11, 0], [0, -11], [0, 11]].every(
+                        ([dx, dy]) => document.elementFromPoint(middleX + dx, middleY + dy) === pin);
+                })(document.querySelector(".pin"))
+                """
+            #expect(try await live.page.evaluate(takes) == .bool(true))
+        }
+    }
+
+    @Test func `the title of the document names the event or the form`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            try await live.createEvent("Jazz night")
+            try await live.open()
+            try await page.until("document.title === 'Humon: events near you'")
+            try await live.openEvent("Jazz night")
+            try await page.until("document.title === 'Jazz night · Humon'")
+            try await page.click("#add")
+            try await page.until("document.title === 'Add an event · Humon'")
+            try await page.key("Escape", code: 27)
+            try await page.until("document.title === 'Jazz night · Humon'")
+            try await page.key("Escape", code: 27)
+            try await page.until("document.title === 'Humon: events near you'")
+        }
+    }
+
     @Test func `the skip link moves the focus to the panel, and changes nothing else`() async throws {
         try await LivePage.with { live, _ in
             let page = live.page

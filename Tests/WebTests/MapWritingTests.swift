@@ -55,6 +55,21 @@ import Testing
         }
     }
 
+    @Test(arguments: [4, BrowserPage.phone.width - 4])
+    func `the offer to add an event is whole at the edge of a phone`(x: Int) async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            try await page.resize(BrowserPage.phone.width, BrowserPage.phone.height, isMobile: true)
+            try await live.open()
+            try await page.click(x: x, y: 330)
+            try await page.until(
+                """
+                (({ left, right }) => left >= 0 && right <= innerWidth)(
+                    document.querySelector(".offer button").getBoundingClientRect())
+                """)
+        }
+    }
+
     @Test func `here is where the visitor is`() async throws {
         try await LivePage.with { live, _ in
             try await live.page.locate(lat: 48.1375, lon: 11.5755)

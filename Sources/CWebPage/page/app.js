@@ -13,6 +13,7 @@ import { View } from "./view.js";
 
 const world = { lat: 25, lon: 10, zoom: 2 };
 const { assets, tiles, attribution } = document.body.dataset;
+const pageTitle = document.title;
 const state = place.read();
 let cities = [];
 let form = null;
@@ -36,7 +37,8 @@ const textOf = (event) => [event.name, shortSpan(event)];
 
 // Panel: list, details or form.
 
-function showPanel(name) {
+function showPanel(name, title = null) {
+  document.title = title === null ? pageTitle : `${title} · Humon`;
   for (const view of ["list", "details", "form"]) byID(`${view}-view`).hidden = view !== name;
   byID("panel").scrollTop = 0;
   if (name === "form") return;
@@ -103,7 +105,7 @@ async function open(id, { focuses = true, moves = true, zoom = 0 } = {}) {
     const hadFocus = byID("details-view").contains(document.activeElement);
     state.event = id;
     detailed = { event: data, tag };
-    showPanel("details");
+    showPanel("details", data.name);
     showDetails(data, tag, {
       close: () => backToList(), edit: write,
       cancelled: () => { backToList(); view.reload(); },
@@ -149,7 +151,7 @@ async function write(event, tag = null, draft = null) {
   state.form = true;
   state.event = event.id ?? null;
   save();
-  showPanel("form");
+  showPanel("form", event.id === undefined ? "Add an event" : "Change the event");
   if (event.id === undefined) map.select(null);
   form = new EventForm(event, tag, {
     close: closeForm,

@@ -269,7 +269,7 @@ export class EventMap {
       this.#choose(latlng);
     };
     const button = element("button", { type: "button", class: "primary", onclick: choose }, "Add an event here");
-    this.#offer = L.popup({ closeButton: false, autoPan: false, className: "offer" });
+    this.#offer = L.popup({ closeButton: false, autoPanPadding: [12, 12], className: "offer" });
     this.#offer.setLatLng(latlng).setContent(button).openOn(this.#map);
   }
 

@@ -4,11 +4,13 @@ const own = new Intl.DateTimeFormat().resolvedOptions();
 export const locale = own.locale.startsWith("en") ? own.locale : "en-GB";
 export const zone = own.timeZone;
 
-const parts = { weekday: "short", day: "numeric", month: "short", hour: "numeric", minute: "2-digit" };
+// Intl has two digits in spans of a clock with 24 hours, whatever is asked for.
+const hour = new Intl.DateTimeFormat(locale, { hour: "numeric" }).resolvedOptions().hourCycle === "h23" ? "2-digit" : "numeric";
+const parts = { weekday: "short", day: "numeric", month: "short", hour, minute: "2-digit" };
 const span = new Intl.DateTimeFormat(locale, parts);
 const spanWithYear = new Intl.DateTimeFormat(locale, { ...parts, year: "numeric" });
 const whole = new Intl.DateTimeFormat(locale, {
-  weekday: "long", day: "numeric", month: "long", year: "numeric", hour: "numeric", minute: "2-digit",
+  weekday: "long", day: "numeric", month: "long", year: "numeric", hour, minute: "2-digit",
 });
 const month = new Intl.DateTimeFormat(locale, { month: "short" });
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
