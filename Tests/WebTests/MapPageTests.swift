@@ -18,7 +18,8 @@ import Testing
             try await live.page.until("document.querySelectorAll('#map .cluster').length > 3")
             #expect(try await live.page.text("#list-title").hasSuffix(" events in view"))
             // Opening groups leads to single events, and an event to its details.
-            for _ in 0..<8 where try await live.page.evaluate("document.querySelectorAll('.pin').length") == JSON(0) {
+            let rows = "document.querySelectorAll('#list [data-key^=event]').length"
+            for _ in 0..<8 where try await live.page.evaluate(rows) == JSON(0) {
                 let before = try await live.page.evaluate("location.hash").text
                 try await live.page.click("#list button")
                 try await live.page.until("JSON.stringify(location.hash) !== \(JSON.string(before).text)")
@@ -52,6 +53,24 @@ import Testing
             try await page.until("document.querySelectorAll('#map .cluster').length === 1")
             #expect(try await page.text("#map .cluster") == "70")
             #expect(try await page.text("#list-title") == "70 events in view")
+        }
+    }
+
+    @Test func `a cluster has one name on the map and in the list, and a cluster of one event is its pin`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            // Two cities that are one cluster at zoom 6. San Jose is larger, and the middle of the cluster is in San Francisco.
+            for number in 0..<40 { try await live.createEvent("Many", lat: number % 2 == 0 ? 37.76 : 37.79, lon: -122.42) }
+            for number in 0..<30 { try await live.createEvent("Many", lat: number % 2 == 0 ? 37.32 : 37.36, lon: -121.88) }
+            try await live.createEvent("Alone", lat: 40, lon: -118)
+            try await live.open("map=6/38/-120&when=any")
+            try await page.until("document.querySelector('#map .cluster')?.textContent === '70'")
+            #expect(try await page.text("#list strong") == "Around San Jose")
+            let names = "[...document.querySelectorAll('.city.covered')].map((e) => e.textContent).join()"
+            try await page.until("\(names) === 'San Jose'")
+            #expect(try await page.evaluate("document.querySelectorAll('.pin').length") == JSON(1))
+            try await page.click(".pin")
+            try await live.untilDetails("Alone")
         }
     }
 

@@ -8,7 +8,7 @@ import { distanceText, highlight, showEmptyServer, showList, showSignUp, showWho
 import { closeZoom, EventMap, placeKey, streetZoom } from "./map.js";
 import * as place from "./place.js";
 import * as session from "./session.js";
-import { followClock, comingWindowOf, groupOf, isWithin, shortSpan, zone } from "./time.js";
+import { followClock, comingWindowOf, groupOf, isWithin, shortSpan, windowOf, zone } from "./time.js";
 import { View } from "./view.js";
 
 const world = { lat: 25, lon: 10, zoom: 2 };
@@ -31,7 +31,7 @@ const [nearLimit, nearCount] = [20, 3];
 
 const isMine = (event) => session.currentUser() !== null && event.owner.id === session.currentUser();
 const distanceOf = (event) => (visitor === null ? null : distanceText(visitor, event));
-const rows = { open, isMine, distanceOf, hint: (id) => map.hint(id), zoom: (cluster) => map.showBox(cluster.bbox), cityOf: (cluster) => cityOf(cluster, cities) };
+const rows = { open, isMine, distanceOf, hint: (id) => map.hint(id), zoom, cityOf: (cluster) => cityOf(cluster, cities)?.name };
 const kindOf = (event) => (isMine(event) ? "mine" : groupOf(event) === "Earlier" ? "past" : "");
 const textOf = (event) => [event.name, shortSpan(event)];
 
@@ -196,6 +196,13 @@ function listSoon(content) {
   listing ??= setTimeout(() => listNow(content), listMilliseconds);
 }
 
+/** Opens a cluster: the event of one, or its part of the map. */
+async function zoom({ count, bbox }) {
+  const only = count === 1 ? await api.inBox(bbox.join(), windowOf(state.when), 2).catch(() => null) : null;
+  if (only?.events.length === 1) open(only.events[0].id);
+  else map.showBox(bbox);
+}
+
 /** Lists the events of one place; of all places if it is null. */
 async function list(key) {
   if (!(await leavesForm())) return;
@@ -209,7 +216,7 @@ async function list(key) {
 
 const map = new EventMap(byID("map"), state.view ?? world, {
   moved: () => { save(); load(); },
-  open, list,
+  open, zoom, list,
   place: (lat, lon) => {
     const isClose = map.view.zoom >= closeZoom;
     if (!isClose) map.show(lat, lon, closeZoom);
@@ -378,6 +385,10 @@ if (state.view === null) map.setView((await placeOf(zone, assets)) ?? world);
 load();
 if (state.form) openForm();
 else if (state.event !== null) open(state.event, { focuses: false, zoom: state.view ? 0 : streetZoom });
-loadingCities.then((list) => { cities = list; });
+loadingCities.then((list) => {
+  cities = list;
+  // The clusters may have come before their names.
+  if (view.content.kind === "clusters") listNow(view.content);
+});
 
 followClock({ look: lookAtDetails, minute: () => { updateClock(); view.tick(); } });

@@ -24,7 +24,7 @@ const color = (name) => getComputedStyle(document.body).getPropertyValue(name).t
 /**
  * @param {string} assets the path of the page's files
  * @param {Promise} cities what loadCities returns
- * @returns what keeps the names of cities free of clusters: { avoid(circles) }
+ * @returns what keeps the names of cities free of clusters: { avoid(circles) }, each { cluster, place, radius }
  */
 export async function addGround(map, assets, tiles, cities) {
   if (tiles.template) {
@@ -124,21 +124,23 @@ function drawGrid(map, grid, renderer) {
   for (let i = from(south); i * step < north; i += 1) add([i * step, bounds.getWest()], [i * step, bounds.getEast()]);
 }
 
-/** The names of the largest cities in view that leave room for each other. A cluster on a city has the name below it. */
+/** The names of the largest cities in view that leave room for each other. A cluster has the name of its city below it. */
 function addLabels(map, cities) {
   map.createPane("labels").style.zIndex = 350;
   const labels = L.layerGroup().addTo(map);
   let circles = [];
   const show = () => {
     labels.clearLayers();
-    const covers = circles.map(({ place, radius }) => ({ point: map.latLngToLayerPoint(place), radius }));
+    const covers = circles.map((circle) => ({ ...circle, point: map.latLngToLayerPoint(circle.place) }));
     const taken = [];
     for (const city of cities) {
       if (taken.length >= labelLimit) break;
       const place = L.latLng(city.lat, nearestCopy(city.lon, map.getCenter().lng));
       if (!map.getBounds().contains(place)) continue;
       const point = map.latLngToLayerPoint(place);
-      const cover = covers.find((circle) => circle.point.distanceTo(point) < circle.radius + 6);
+      // A cluster has one name, here and in the list.
+      const cover = covers.find((circle) => circle.city === city);
+      if (!cover && covers.some((circle) => circle.point.distanceTo(point) < circle.radius + 6)) continue;
       const start = cover ? cover.point.add([0, cover.radius - 8]) : point;
       const middle = start.add([0, labelDepth]);
       const hasRoom = taken.every(({ x, y }) => Math.abs(x - middle.x) > labelRoom.x || Math.abs(y - middle.y) > labelRoom.y);
@@ -152,7 +154,12 @@ function addLabels(map, cities) {
   };
   map.on("moveend", show);
   show();
-  return { avoid(others) { circles = others; show(); } };
+  return {
+    avoid(others) {
+      circles = others.map((circle) => ({ ...circle, city: cityOf(circle.cluster, cities) }));
+      show();
+    },
+  };
 }
 
 /** The longitude plus or minus whole turns that is nearest to another one. */
@@ -166,5 +173,5 @@ export function cityOf({ lat, lon, bbox: [west, south, east, north] }, cities) {
   const distance = (city) => (city.lat - lat) ** 2 + ((city.lon - lon) * Math.cos((lat * Math.PI) / 180)) ** 2;
   const near = () => cities.filter((city) => distance(city) < 9).sort((one, other) => distance(one) - distance(other))[0];
   // The largest is the first.
-  return (cities.find(isInside) ?? near())?.name ?? null;
+  return cities.find(isInside) ?? near() ?? null;
 }

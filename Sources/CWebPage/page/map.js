@@ -44,9 +44,11 @@ export class EventMap {
   #isZooming = false;
   #visitor = null;
   #labels = { avoid() {} };
+  /** The clusters that labels avoid: { cluster, place, radius }. */
+  #circles = [];
   #handlers;
 
-  /** @param handlers { moved(), open(id), list(key), place(lat, lon) }: a key of a place with several events */
+  /** @param handlers { moved(), open(id), zoom(cluster), list(key), place(lat, lon) }: a key of a place with several events */
   constructor(container, view, handlers) {
     const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.#handlers = handlers;
@@ -77,7 +79,10 @@ export class EventMap {
     container.setAttribute("aria-label", "Map of events. Arrow keys move it, plus and minus zoom. The list beside it has the same events.");
   }
 
-  async addGround(assets, tiles, cities) { this.#labels = await addGround(this.#map, assets, tiles, cities); }
+  async addGround(assets, tiles, cities) {
+    this.#labels = await addGround(this.#map, assets, tiles, cities);
+    this.#labels.avoid(this.#circles);
+  }
 
   get bounds() { return this.#map.getBounds(); }
 
@@ -220,16 +225,18 @@ export class EventMap {
     this.#clear();
     for (const cluster of clusters) {
       const size = diameter(cluster.count);
-      const icon = L.divIcon({
+      const icon = cluster.count === 1 ? L.divIcon({ className: "pin", iconSize: [18, 18] }) : L.divIcon({
         className: "cluster", iconSize: [size, size], html: element("span", {}, compact.format(cluster.count)),
       });
       const text = [`${number.format(cluster.count)} ${cluster.count === 1 ? "event" : "events"}`, "Click to open"];
       const marker = new FlatMarker(this.#place(cluster.lat, cluster.lon), { icon, text, keyboard: false });
-      marker.on("click", () => this.showBox(cluster.bbox));
+      marker.on("click", () => this.#handlers.zoom(cluster));
       marker.addTo(this.#markers);
     }
     this.#showSelection();
-    this.#labels.avoid(clusters.map(({ lat, lon, count }) => ({ place: this.#place(lat, lon), radius: diameter(count) / 2 })));
+    this.#circles = clusters.map(
+      (cluster) => ({ cluster, place: this.#place(cluster.lat, cluster.lon), radius: diameter(cluster.count) / 2 }));
+    this.#labels.avoid(this.#circles);
   }
 
   /** Shows the place of an event that is being written: {} if it has none yet; null ends it. */
@@ -284,6 +291,7 @@ export class EventMap {
     this.#markers.clearLayers();
     this.#places.clear();
     this.#shown.clear();
-    this.#labels.avoid([]);
+    this.#circles = [];
+    this.#labels.avoid(this.#circles);
   }
 }
