@@ -33,6 +33,20 @@ import Testing
         }
     }
 
+    @Test func `gatherings begin at hours of their kind, by the sun of their city`() {
+        let cities = Dictionary(grouping: City.all, by: \.name)
+        for gathering in Self.gatherings() {
+            let hours = DemoWorld.kinds.first { $0.name == gathering.name }?.hours ?? 0..<0
+            // Starts are quarters of an hour, and the sun is not.
+            let room = Double(hours.lowerBound) - 0.25...Double(hours.upperBound)
+            let utc = Double(gathering.startedAt.milliseconds % Self.millisecondsPerDay) / 3_600_000
+            let city = gathering.address.split(separator: ",", maxSplits: 1).last?.dropFirst() ?? ""
+            // Some cities have the same name.
+            let local = (cities[String(city)] ?? []).map { (utc + $0.lon / 15 + 24).truncatingRemainder(dividingBy: 24) }
+            #expect(local.contains(where: room.contains), "\(gathering.name), \(gathering.address): \(local)")
+        }
+    }
+
     @Test func `most gatherings end after some hours, a few after days, and some have no end`() {
         let all = Self.gatherings()
         let lengths = all.compactMap { gathering in

@@ -22,12 +22,14 @@ struct DemoWorld: Sendable {
     /// One gathering in this many is cancelled.
     private static let cancelledOneIn = 100
 
-    private static let kinds = [
-        "Chess in the park", "Jazz night", "Street food market", "Morning run", "Book club", "Salsa for beginners",
-        "Open-air cinema",
-        "Board games evening", "Flea market", "Poetry slam", "Yoga at sunrise", "Swift meetup", "Repair café", "Choir rehearsal",
-        "Football in the yard", "Language exchange", "Wine tasting", "Climbing together", "Drawing from life",
-        "Neighbourhood dinner",
+    /// What people do, and the local hours in which such a gathering begins.
+    static let kinds: [(name: String, hours: Range<Int>)] = [
+        ("Chess in the park", 13..<19), ("Jazz night", 19..<22), ("Street food market", 11..<18), ("Morning run", 6..<9),
+        ("Book club", 18..<21), ("Salsa for beginners", 18..<21), ("Open-air cinema", 20..<23), ("Board games evening", 18..<21),
+        ("Flea market", 8..<14), ("Poetry slam", 19..<22), ("Yoga at sunrise", 5..<8), ("Swift meetup", 18..<20),
+        ("Repair café", 10..<17), ("Choir rehearsal", 18..<21), ("Football in the yard", 15..<20), ("Language exchange", 17..<21),
+        ("Wine tasting", 18..<21), ("Climbing together", 9..<20), ("Drawing from life", 17..<21),
+        ("Neighbourhood dinner", 18..<21),
     ]
     private static let streets = [
         "Market Street", "Station Road", "Park Lane", "Mill Street", "Bridge Street", "Garden Row", "Harbour Walk", "School Lane",
@@ -74,11 +76,11 @@ struct DemoWorld: Sendable {
         let city = cities[weights.firstIndex { $0 > mark } ?? 0]
         let north = normal() * Self.citySpread / Self.kilometresPerDegree
         let east = normal() * Self.citySpread / Self.kilometresPerDegree / cos(city.lat * .pi / 180)
-        let startedAt = time()
         let kind = Self.kinds[Int.random(in: 0..<Self.kinds.count, using: &generator)]
+        let startedAt = time(hours: kind.hours, lon: city.lon)
         let street = Self.streets[Int.random(in: 0..<Self.streets.count, using: &generator)]
         return Gathering(
-            name: kind,
+            name: kind.name,
             address: "\(Int.random(in: 1...180, using: &generator)) \(street), \(city.name)",
             coordinates: Coordinates(
                 lat: rounded(min(max(city.lat + north, -90), 90)),
@@ -92,8 +94,8 @@ struct DemoWorld: Sendable {
         )
     }
 
-    /// The start of a gathering, at a quarter of an hour.
-    private mutating func time() -> Timestamp {
+    /// The start of a gathering, at a quarter of an hour in the local hours. The sun's time stands in for the clocks of a place.
+    private mutating func time(hours: Range<Int>, lon: Double) -> Timestamp {
         var percent = Int.random(in: 0..<100, using: &generator)
         var days = 0..<1
         for period in Self.periods {
@@ -101,9 +103,14 @@ struct DemoWorld: Sendable {
             percent -= period.percent
             if percent < 0 { break }
         }
-        let (first, last) = (days.lowerBound * Self.quarterHoursPerDay, days.upperBound * Self.quarterHoursPerDay)
-        let quarters = start.milliseconds / Self.quarterHour + Int64(Int.random(in: first..<last, using: &generator))
-        return Timestamp(milliseconds: quarters * Self.quarterHour)
+        let day = Int.random(in: days, using: &generator)
+        let timeOfDay = Int.random(in: hours.lowerBound * 4..<hours.upperBound * 4, using: &generator)
+        let first = Int(start.milliseconds / Self.quarterHour) + day * Self.quarterHoursPerDay
+        let offset = Int((lon / 360 * Double(Self.quarterHoursPerDay)).rounded())
+        // The one quarter of an hour of this day with that local time: a remainder that is not negative.
+        let wait = (timeOfDay - first - offset) % Self.quarterHoursPerDay
+        let quarters = first + (wait < 0 ? wait + Self.quarterHoursPerDay : wait)
+        return Timestamp(milliseconds: Int64(quarters) * Self.quarterHour)
     }
 
     private mutating func end(of startedAt: Timestamp) -> Timestamp? {
