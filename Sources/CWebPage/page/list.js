@@ -43,7 +43,8 @@ export function highlight(id) {
 /** Title and note. */
 function titleOf({ kind, events, total, isElsewhere, nearest }, { open }) {
   if (isElsewhere) {
-    return ["Events in view: not known now", `They could not be loaded.${kind === "none" ? "" : " These are the events that were loaded last."}`];
+    const older = kind === "none" ? "" : " These are the events that were loaded last.";
+    return ["Events in view: not known now", `They could not be loaded.${older}`];
   }
   if (kind === "clusters") return [`${plural(total)} in view`, "Too many to list. Open a group, or zoom in."];
   if (kind === "mine") return [`Mine: ${plural(events.length)}`, events.length > 0 ? "" : "Events that you add or attend are here."];
@@ -92,7 +93,9 @@ function eventItem(event, { open, hint, badgeOf, distanceOf }) {
     element(
       "span", { class: "row" },
       element("span", { class: "name" }, element("strong", { dir: "auto" }, event.name), badge && element("span", { class: "badge" }, badge)),
-      element("span", { class: "when" }, element("time", { datetime: event.started_at }, shortSpan(event)), distance && ` · ${distance}`),
+      element(
+        "span", { class: "when" },
+        element("time", { datetime: event.started_at }, shortSpan(event)), distance && ` · ${distance}`),
       event.address && element("span", { class: "address", dir: "auto" }, event.address)));
   return element("li", { "data-key": `event-${event.id}`, class: groupOf(event) === "Earlier" && "past" }, button);
 }

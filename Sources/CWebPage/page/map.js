@@ -206,8 +206,9 @@ export class EventMap {
     this.#selection?.remove();
     this.#selection = null;
     if (this.#selected === null || this.#shown.has(this.#selected.id)) return;
+    const { lat, lon } = this.#selected;
     const icon = L.divIcon({ className: "pin selected", iconSize: [18, 18] });
-    this.#selection = new FlatMarker(this.#place(this.#selected.lat, this.#selected.lon), { icon, alt: "", keyboard: false, interactive: false });
+    this.#selection = new FlatMarker(this.#place(lat, lon), { icon, alt: "", keyboard: false, interactive: false });
     this.#selection.addTo(this.#map);
   }
 

@@ -25,7 +25,10 @@ export class View {
   #time = new Date();
   #handlers;
 
-  /** @param handlers { shown(content), put(event, content, isNew), gone(id, content), changed(id), unknown(content), refused(), busy(isBusy), state(name, text) } */
+  /**
+   * @param handlers { shown(content), put(event, content, isNew), gone(id, content), changed(id), unknown(content), refused(),
+   *   busy(isBusy), state(name, text) }: changed comes for every event of the stream, shown or counted
+   */
   constructor(handlers) {
     this.#handlers = handlers;
     this.#changes = new Changes({
