@@ -20,7 +20,8 @@ extension UsersModule {
         return (place.position, wasErased)
     }
 
-    /// Whether a token named a user who is erased. The id of the domain event that brought the token derives from it, and stays.
+    /// Whether a token named a user who is erased. The domain event that brought the token has an id that derives from the
+    /// token, and stays.
     /// - Throws: `PostgresError`, `FormatError`, `CancellationError`
     public func isErased(_ token: DeviceToken) async throws -> Bool {
         guard token.isWellFormed else { return false }

@@ -38,7 +38,8 @@ extension HumonAPI {
     }
 
     /// Erases this user for ever: the server forgets the events, the attendances and the token. At its next sign-up the device is a new
-    /// user. The device keeps its token until the server has said that the user is erased; a server says so again if a response was lost.
+    /// user. The device keeps its token until the server has said that the user is erased. After a lost response, the repetition gets that
+    /// answer again.
     /// - Throws: ``HumonError``, with `unauthorized` for a token that was replaced or revoked; `CancellationError`; an error of the token
     ///   store
     public func eraseUser() async throws {

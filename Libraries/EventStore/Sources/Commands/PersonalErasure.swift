@@ -50,21 +50,9 @@ public struct PersonalErasure: Sendable {
 
     /// Drops the copies of read models that no append changes: those before the last rebuild, and those of other versions that no server
     /// uses. They would show erased persons. A rollback needs a rebuild then, so that only an operator may ask for it.
-    /// - Returns: the schemas that are left: somebody reads them, or a server of another version answers from them
+    /// - Returns: the schemas that a server, a command or a reader uses, and which are left
     /// - Throws: `PostgresError`, `CancellationError`
-    public func dropOldReadModels() async throws -> [String] {
-        var left: Set<String> = []
-        for otherVersions in [false, true] {
-            do {
-                let wanted = try await readModels.prunable(otherVersions: otherVersions)
-                let dropped = try await readModels.prune(otherVersions: otherVersions, lockSeconds: Self.lockSeconds)
-                left.formUnion(Set(wanted).subtracting(dropped))
-            } catch ReadModelError.served(let schema) {
-                left.insert(schema)
-            }
-        }
-        return left.sorted()
-    }
+    public func dropOldReadModels() async throws -> [String] { try await readModels.pruneUnused(lockSeconds: Self.lockSeconds) }
 
     /// What the log has of a person.
     public struct Extent: Sendable {

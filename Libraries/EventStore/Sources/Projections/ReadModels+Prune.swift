@@ -2,35 +2,56 @@ internal import Postgres
 
 extension ReadModels {
     /// Drops the schemas that ``prunable(otherVersions:)`` lists. This cannot be undone.
-    /// - Parameters:
-    ///   - otherVersions: whether to drop the read models of other versions of the program, too
-    ///   - lockSeconds: how long to wait for the readers of a schema; the schema stays then. `nil` waits without a limit
+    /// - Parameter otherVersions: whether to drop the read models of other versions of the program, too
     /// - Returns: the dropped schemas
     /// - Throws: ``ReadModelError/served(_:)`` if a server of another version still answers from one of them; `PostgresError`
-    public func prune(otherVersions: Bool = false, lockSeconds: Int? = nil) async throws -> [String] {
-        var dropped: [String] = []
-        for schema in try await prunable(otherVersions: otherVersions) {
-            // This happens before the drop, because the drop waits for readers, and appends must not wait with it.
-            try await client.query("SELECT log.leave_inline(ARRAY[\(schema)])")
-            do {
-                try await client.withLongTransaction { connection in
-                    if let lockSeconds {
-                        try await connection.query("SELECT set_config('lock_timeout', \("\(lockSeconds)s"), true)")
-                    }
-                    try await Self.lockNames(on: connection)
-                    try await Self.drop(schema, on: connection)
-                    try await connection.query("DELETE FROM log.shadows WHERE schema = \(schema)")
-                }
-            } catch PostgresError.refused(let refusal) where refusal.sqlState == .lockNotAvailable { continue }
-            dropped.append(schema)
+    public func prune(otherVersions: Bool = false) async throws -> [String] {
+        let schemas = try await prunable(otherVersions: otherVersions)
+        for schema in schemas { try await drop(schema, lockSeconds: nil) }
+        return schemas
+    }
+
+    /// Drops what ``prune(otherVersions:)`` drops for all versions, apart from the schemas in use: a server of another version answers
+    /// from one, a command works on one, or a reader holds one for longer than the limit.
+    /// - Returns: the schemas in use
+    /// - Throws: `PostgresError`
+    func pruneUnused(lockSeconds: Int) async throws -> [String] {
+        var left: [String] = []
+        for schema in try await unwanted(otherVersions: true) {
+            guard !schema.isLeased, !schema.isServed else {
+                left.append(schema.name)
+                continue
+            }
+            do { try await drop(schema.name, lockSeconds: lockSeconds) } catch PostgresError.refused(let refusal)
+                where refusal.sqlState == .lockNotAvailable
+            {
+                left.append(schema.name)
+            }
         }
-        return dropped
+        return left
+    }
+
+    private func drop(_ schema: String, lockSeconds: Int?) async throws {
+        // This happens before the drop, because the drop waits for readers, and appends must not wait with it.
+        try await client.query("SELECT log.leave_inline(ARRAY[\(schema)])")
+        try await client.withLongTransaction { connection in
+            if let lockSeconds { try await connection.query("SELECT set_config('lock_timeout', \("\(lockSeconds)s"), true)") }
+            try await Self.lockNames(on: connection)
+            try await Self.drop(schema, on: connection)
+            try await connection.query("DELETE FROM log.shadows WHERE schema = \(schema)")
+        }
     }
 
     /// The schemas that cutovers replaced, and the schemas that interrupted verifications left.
     /// - Parameter otherVersions: whether to list the read models of other versions of the program, too
     /// - Throws: ``ReadModelError/served(_:)`` if a server of another version still answers from one of them; `PostgresError`
     public func prunable(otherVersions: Bool = false) async throws -> [String] {
+        let free = try await unwanted(otherVersions: otherVersions).filter { !$0.isLeased }
+        if let served = free.first(where: \.isServed) { throw ReadModelError.served(served.name) }
+        return free.map(\.name)
+    }
+
+    private func unwanted(otherVersions: Bool) async throws -> [(name: String, isServed: Bool, isLeased: Bool)] {
         let names = projections.map { type(of: $0).name }
         let own = schemas
         let found = try await client.query(
@@ -39,14 +60,12 @@ extension ReadModels {
             FROM log.read_models AS c LEFT JOIN log.shadows AS s ON s.schema = c.schema ORDER BY c.schema
             """
         ).decode((String, Bool, Bool).self)
-        let unwanted = found.filter { schema, _, isLeased in
-            if own.contains(where: { [$0 + Self.previousSuffix, $0 + Self.verifySuffix].contains(schema) }) { return !isLeased }
+        return found.filter { schema, _, _ in
+            if own.contains(where: { [$0 + Self.previousSuffix, $0 + Self.verifySuffix].contains(schema) }) { return true }
             let isOwn = own.contains { schema == $0 || schema.hasPrefix($0 + "_") }
-            return otherVersions && names.contains(Self.name(of: schema)) && !isOwn && !isLeased
-        }.map { schema, isServed, _ in (schema: schema, isServed: isServed) }
-        if let served = unwanted.first(where: { $0.isServed && !$0.schema.hasSuffix(Self.previousSuffix) }) {
-            throw ReadModelError.served(served.schema)
+            return otherVersions && names.contains(Self.name(of: schema)) && !isOwn
+        }.map { schema, isServed, isLeased in
+            (schema, isServed && !schema.hasSuffix(Self.previousSuffix), isLeased)
         }
-        return unwanted.map(\.schema)
     }
 }

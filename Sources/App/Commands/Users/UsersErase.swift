@@ -38,14 +38,18 @@ struct UsersErase: AsyncParsableCommand {
                 let users = modules[UsersModule.self]
                 do {
                     guard let figures = try await users.figures(of: user) else {
-                        if !consent.dryRun { try await dropOldReadModels(users) }
+                        if !consent.dryRun {
+                            try await consent.require("User \(user.rawValue) was erased before. \(Self.loss)")
+                            await dropOldReadModels(users)
+                        }
                         return [("state", .text("was erased before"))]
                     }
                     let extent = figures.values
                     if consent.dryRun { return [("state", .state(.doubtful, "would be erased"))] + extent }
-                    try await consent.require("This erases user \(user.rawValue) for ever. --dry-run shows what it ends.")
+                    try await consent.require(
+                        "This erases user \(user.rawValue) for ever. --dry-run shows what it ends. \(Self.loss)")
                     let (position, wasErased) = try await users.erase(user, by: nil, context: Self.context)
-                    try await dropOldReadModels(users)
+                    await dropOldReadModels(users)
                     guard !wasErased else { return [("state", .text("was erased before"))] }
                     return [("state", .state(.good, "erased"))] + extent + [("position", .number(position))]
                 } catch UserRejection.unknownUser {
@@ -56,12 +60,19 @@ struct UsersErase: AsyncParsableCommand {
         try options.output.write(Record(fields: [("user", .number(id))] + values))
     }
 
-    private func dropOldReadModels(_ users: UsersModule) async throws {
-        let left = try await users.dropOldReadModels()
-        guard !left.isEmpty else { return }
-        options.output.note(
-            "Old read models are in use, and keep the words: \(left.joined(separator: ", ")). Run this command again when no program reads them."
-        )
+    private static let loss = "Old read models are dropped, so that a rollback to them is impossible afterwards."
+
+    /// Reports an error, and does not throw it: the user is erased by now.
+    private func dropOldReadModels(_ users: UsersModule) async {
+        do {
+            let left = try await users.dropOldReadModels()
+            guard !left.isEmpty else { return }
+            options.output.note(
+                "Old read models are in use, and keep the words: \(left.joined(separator: ", ")). Run this command again when no program uses them."
+            )
+        } catch {
+            options.output.note("Old read models keep the words, and could not be dropped: \(error). Run this command again.")
+        }
     }
 }
 
