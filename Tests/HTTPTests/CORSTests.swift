@@ -93,7 +93,8 @@ import Testing
 
     @Test(arguments: [
         "", "app.example.org", "https://", "https://a/", "https://a, b", "**", "https://a,,https://b", "ftp://a",
-        "null", "https://a:65536", "https://a:", "https://bücher.example", "https://user@a", "https://1.2.3", "https://[1.2.3.4]",
+        "null", "https://a:65536", "https://a:", "https://bücher.example", "https://user@a", "https://1.2.3", "https://0x7f.1",
+        "https://a.0x", "https://[1.2.3.4]",
         "https://a..b",
     ])
     func `an unreadable list of origins is refused`(list: String) { #expect(CORSOrigins(list) == nil) }

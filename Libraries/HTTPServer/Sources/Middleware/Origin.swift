@@ -1,7 +1,7 @@
 /// The origin of a web page: `https://app.example.org`. Two texts of one origin are equal: the case of letters and a port that the scheme
 /// has anyway make no difference.
 ///
-/// Sources: RFC 6454, sections 4 and 6; the names and addresses are those of the WHATWG *URL* standard.
+/// Sources: RFC 6454, sections 4 and 6; WHATWG *URL*, section 3 for names and addresses.
 public struct Origin: Sendable, Hashable {
     public let scheme: String
     /// In lower case; an IPv6 address has brackets.
@@ -27,10 +27,10 @@ public struct Origin: Sendable, Hashable {
         text.contains(":") ? NetworkAddress(text).map { "[\($0)]" } : nil
     }
 
-    /// A name that ends in a number is an IPv4 address, and must have its four parts.
+    /// A name that ends in a number, decimal or hexadecimal, is an IPv4 address, and must have its four decimal parts.
     private static func name(_ text: Substring) -> String? {
         let last = text.split(separator: ".").last ?? ""
-        guard last.allSatisfy(\.isNumber) else { return String(text) }
+        guard last.wholeMatch(of: /[0-9]+|0x[0-9a-f]*/) != nil else { return String(text) }
         return NetworkAddress(text).map { "\($0)" }
     }
 }

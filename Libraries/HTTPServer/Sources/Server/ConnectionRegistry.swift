@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Logging
 internal import NIOCore
 internal import Synchronization
@@ -108,7 +109,7 @@ final class AcceptHandler: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if failures.count() {
+        if AcceptFailures.isShortage(error), failures.count() {
             logger.error(
                 "connections cannot be accepted; trying again each second. Open connections are served. Raise the limit of open files, or close programs",
                 metadata: ["error": "\(error)"])
@@ -138,6 +139,12 @@ public final class AcceptFailures: Sendable {
     private let state = Mutex(State())
 
     public init() {}
+
+    /// Whether another attempt at once would fail, too. A client that goes away before it is accepted (`ECONNABORTED`) delays nobody.
+    static func isShortage(_ error: any Error) -> Bool {
+        guard let error = error as? IOError else { return false }
+        return [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(error.errnoCode)
+    }
 
     public var total: Int { state.withLock { $0.total } }
 

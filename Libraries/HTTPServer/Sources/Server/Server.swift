@@ -68,7 +68,7 @@ public struct Server: Service {
             .serverChannelInitializer { [state, configuration, logger] channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandlers([
-                        AcceptBackoffHandler(),
+                        AcceptBackoffHandler { AcceptFailures.isShortage($0) ? .seconds(1) : nil },
                         AcceptHandler(state.connections, configuration.acceptFailures, logger: logger),
                     ])
                 }
