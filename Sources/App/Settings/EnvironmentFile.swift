@@ -5,7 +5,7 @@ internal import Foundation
 enum EnvironmentFile {
     private static let blanks: Set<Character> = [" ", "\t"]
 
-    /// The values by their names; none if there is no file. The last of several lines with one name counts.
+    /// The values by their names; no value if there is no file. Of several lines with one name the last counts.
     /// - Throws: ``SettingsError/unreadableEnvironment(path:line:reason:)``, which names the line but shows nothing of it: it may hold a secret
     static func values(atPath path: String) throws(SettingsError) -> [String: String] {
         let data: Data
@@ -37,6 +37,8 @@ enum EnvironmentFile {
         case behindQuotes = "Only a comment may follow the closing quote."
         case escape = "The value in quotes has a backslash, which other programs take away. Write it without quotes."
         case variable = "Docker Compose puts the value of a variable in the place of $. Put the value in single quotes."
+        case tab =
+            "Docker Compose reads a tab before # as a part of the value. Put a space there, or single quotes around the value."
         case comment = "A value must not begin with #. Put it in single quotes."
     }
 
@@ -59,7 +61,8 @@ enum EnvironmentFile {
     private static func value(_ text: Substring) throws(Fault) -> String {
         guard let quote = text.first, quote == "\"" || quote == "'" else {
             guard text.first != "#" else { throw .comment }
-            let end = text.firstRange(of: /[ \t]#/)?.lowerBound ?? text.endIndex
+            let end = text.firstRange(of: " #")?.lowerBound ?? text.endIndex
+            guard !text[..<end].contains("\t#") else { throw .tab }
             guard !text[..<end].contains("$") else { throw .variable }
             return String(trimmed(text[..<end]))
         }
