@@ -37,7 +37,7 @@ public enum MigrationError: Error, Hashable, CustomStringConvertible {
             "Migration \(name) is not applied but the later \(after) is: number a new migration after all older ones."
         case .notUTF8(let encoding):
             "The database has the encoding \(encoding), which cannot hold every text: make one with UTF-8 "
-                + "(CREATE DATABASE name TEMPLATE template0 ENCODING 'UTF8'), and name it in the URL."
+                + "(CREATE DATABASE name TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'), and name it in the URL."
         case .failed(let name, let message): "Migration \(name) failed and was rolled back: \(message)"
         }
     }
