@@ -24,6 +24,8 @@ let opener = null;
 let openings = 0;
 /** The event of the details, and its version: null if no answer came. */
 let detailed = { event: null, tag: null };
+/** The id of the event that is being read to be opened; null for none. */
+let opening = null;
 /** Where the visitor is; null before the visitor tells. */
 let visitor = null;
 /** How many of the nearest events are read, and how many of those that are not over count. */
@@ -93,9 +95,10 @@ async function open(id, { focuses = true, moves = true, zoom = 0 } = {}) {
   opener = "#add";
   if (!(await leavesForm())) return;
   const turn = ++openings;
+  opening = id;
   try {
     const { data, tag } = await api.event(id).catch((error) => {
-      const known = view.event(id);
+      const known = view.event(id) ?? (detailed.event?.id === id ? detailed.event : null);
       // Without an answer the event is shown as it was loaded; it is read again when the connection is back.
       if (!error.isTemporary || known === null) throw error;
       return { data: known, tag: null };
@@ -121,13 +124,17 @@ async function open(id, { focuses = true, moves = true, zoom = 0 } = {}) {
     if (turn !== openings) return;
     announce(error.status === 404 || error.status === 410 ? "This event is no longer there." : error.message);
     backToList();
+  } finally {
+    if (opening === id) opening = null;
   }
 }
 
 /** Reads the event of the details again, if they are shown. */
 function openAgain() {
   const { hidden, dataset } = byID("details-view");
-  if (hidden || dataset.ending === String(state.event)) return;
+  // The visitor opens another event.
+  const isLeft = opening !== null && opening !== state.event;
+  if (hidden || isLeft || dataset.ending === String(state.event)) return;
   const { lat, lon } = detailed.event;
   // The map goes with an event in view. It leaves alone a visitor who looked elsewhere.
   open(state.event, { focuses: false, moves: map.contains(lat, lon) });
