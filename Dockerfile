@@ -5,12 +5,13 @@ ARG SWIFT_IMAGE=swift:6.3.1-bookworm
 ARG DEBIAN_IMAGE=debian:12.12-slim
 ARG POSTGRES_IMAGE=postgres:15.18-bookworm
 
-# Leaflet, which the map page contains.
-FROM ${DEBIAN_IMAGE} AS leaflet
+# Leaflet and the coasts, which the map page contains.
+FROM ${DEBIAN_IMAGE} AS page
 RUN apt-get update && apt-get install -y --no-install-recommends python3-pip ca-certificates && rm -rf /var/lib/apt/lists/*
 WORKDIR /humon
-COPY scripts/third-party scripts/third-party
-RUN scripts/third-party leaflet
+COPY scripts/third-party scripts/coast scripts/
+COPY Sources/App/Demo/cities.tsv Sources/App/Demo/cities.tsv
+RUN scripts/third-party page && rm third-party/coast/gshhs*
 
 FROM ${SWIFT_IMAGE} AS build
 RUN apt-get update && apt-get install -y --no-install-recommends libpq-dev libssl-dev libjemalloc-dev libisal-dev libzstd-dev zlib1g-dev && rm -rf /var/lib/apt/lists/*
@@ -19,7 +20,7 @@ WORKDIR /humon
 COPY Package.swift ./
 COPY deploy/packages.txt deploy/pin-packages deploy/
 RUN deploy/pin-packages
-COPY --from=leaflet /humon/third-party third-party
+COPY --from=page /humon/third-party third-party
 COPY Libraries Libraries
 COPY Sources Sources
 COPY HumonClient HumonClient

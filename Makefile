@@ -9,7 +9,7 @@ SWIFT_FILES = Package.swift Libraries Sources HumonClient Tests Benchmarks
 help:
 	@awk '/^# [A-Z]/ { print (shown++ ? "\n" : "") substr($$0, 3) } /^## / { print "  make " substr($$0, 4) }' $(MAKEFILE_LIST)
 
-## install   install the missing Debian packages, headers and PostgreSQL, and fetch Leaflet for the map page
+## install   install the missing Debian packages, headers and PostgreSQL, and fetch what the map page contains
 install:
 	@scripts/install
 

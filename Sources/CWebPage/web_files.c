@@ -4,8 +4,8 @@
 
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
-#if !__has_embed("../../third-party/leaflet/leaflet.js")
-#error "third-party/leaflet is missing: run scripts/install"
+#if !__has_embed("../../third-party/leaflet/leaflet.js") || !__has_embed("../../third-party/coast/coast.tiles")
+#error "third-party/leaflet or third-party/coast is missing: run scripts/install"
 #endif
 
 static const unsigned char index_html[] = {
@@ -31,6 +31,9 @@ static const unsigned char changes_js[] = {
 };
 static const unsigned char clusters_js[] = {
 #embed "page/clusters.js"
+};
+static const unsigned char coast_js[] = {
+#embed "page/coast.js"
 };
 static const unsigned char details_js[] = {
 #embed "page/details.js"
@@ -95,6 +98,7 @@ static const struct web_file files[] = {
     FILE("app.js", app_js),
     FILE("changes.js", changes_js),
     FILE("clusters.js", clusters_js),
+    FILE("coast.js", coast_js),
     FILE("details.js", details_js),
     FILE("dom.js", dom_js),
     FILE("form.js", form_js),
@@ -116,3 +120,22 @@ static const struct web_file files[] = {
 
 const struct web_file *const web_files = files;
 const size_t web_file_count = sizeof files / sizeof files[0];
+
+// scripts/coast describes the format: a digest, the index of each level, and the records.
+static const unsigned char coast[] = {
+#embed "../../third-party/coast/coast.tiles"
+};
+enum { digest_bytes = 8, wide_zoom = 6, close_zoom = 9, place_bytes = 4 };
+
+static size_t coast_number(size_t place) {
+    return coast[place] | (size_t)coast[place + 1] << 8 | (size_t)coast[place + 2] << 16 | (size_t)coast[place + 3] << 24;
+}
+
+struct web_file web_coast_digest(void) { return (struct web_file){"coast", coast, digest_bytes}; }
+
+struct web_file web_coast_tile(unsigned zoom, unsigned x, unsigned y) {
+    if ((zoom != wide_zoom && zoom != close_zoom) || x >> zoom != 0 || y >> zoom != 0) return (struct web_file){0};
+    size_t before = zoom == close_zoom ? (size_t)1 << 2 * wide_zoom : 0;
+    size_t record = coast_number(digest_bytes + place_bytes * (before + ((size_t)y << zoom) + x));
+    return (struct web_file){"coast", coast + record + place_bytes, coast_number(record)};
+}

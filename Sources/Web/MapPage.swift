@@ -5,7 +5,7 @@ public import Users
 /// The map page and the sessions of its visitors: further routes of the API's server, and a middleware before them.
 public struct MapPage: Sendable {
     public struct Settings: Sendable {
-        /// `nil`: the map shows countries and cities only.
+        /// `nil`: the map shows coasts, countries and cities only.
         public var tiles: Tiles?
         public var origins: WebOrigins
         /// The limit for one client address; 0 for no limit.

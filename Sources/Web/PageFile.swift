@@ -11,7 +11,30 @@ struct PageFile: Sendable {
 
     /// Constants of the program in C, each with its length.
     static let all: [PageFile] = unsafe UnsafeBufferPointer(start: web_files, count: web_file_count).map { file in
-        unsafe PageFile(name: String(cString: file.name), bytes: Array(UnsafeBufferPointer(start: file.bytes, count: file.count)))
+        unsafe PageFile(name: String(cString: file.name), file)
+    }
+
+    /// Bytes that change with any tile of the coast.
+    static let coastDigest = unsafe PageFile(name: "coast", web_coast_digest())
+
+    /// A tile of the coast: a gzip file of the data of an SVG path.
+    /// - Parameter name: for example `coast-9-275-168`: zoom, column and row
+    /// - Returns: `nil` if there is no such tile
+    static func coast(named name: some StringProtocol) -> PageFile? {
+        let numbers = name.split(separator: "-").dropFirst().compactMap { UInt32($0) }
+        guard numbers.count == 3, name == "coast-\(numbers[0])-\(numbers[1])-\(numbers[2])" else { return nil }
+        let tile = unsafe PageFile(name: String(name), web_coast_tile(numbers[0], numbers[1], numbers[2]))
+        return tile.bytes.isEmpty ? nil : tile
+    }
+
+    private init(name: String, _ file: web_file) {
+        self.name = name
+        bytes = unsafe Array(UnsafeBufferPointer(start: file.bytes, count: file.count))
+    }
+
+    init(name: String, bytes: [UInt8]) {
+        self.name = name
+        self.bytes = bytes
     }
 
     /// `nil` for a file without a known suffix, which is not served.

@@ -24,10 +24,11 @@ struct PageRelease: Sendable {
     private static let digestBytes = 8
     /// One year, which RFC 9111 calls for ever.
     private static let immutable = "public, max-age=31536000, immutable"
+    private static let momentary = "no-store"
 
     init(_ files: [PageFile] = PageFile.all, tiles: Tiles?) {
         var hash = SHA256()
-        for file in files {
+        for file in files + [PageFile.coastDigest] {
             hash.update("\(file.name) \(file.bytes.count)\n".utf8)
             hash.update(file.bytes)
         }
@@ -41,7 +42,7 @@ struct PageRelease: Sendable {
         let pairs = files.filter { $0.name != Self.pageName && $0.mediaType != nil }.map { file in
             let asset = Asset(
                 immutable: StaticResponse(Response(file, cacheControl: Self.immutable), version: version),
-                momentary: Response(file, cacheControl: "no-store"))
+                momentary: Response(file, cacheControl: Self.momentary))
             return (file.name, asset)
         }
         assets = Dictionary(uniqueKeysWithValues: pairs)
@@ -52,8 +53,13 @@ struct PageRelease: Sendable {
     /// - Parameter request: a request of `/assets/{release}/{file}`
     /// - Throws: `HTTPError.notFound`
     func asset(for request: Request, release: Substring) throws(HTTPError) -> Response {
-        guard let name = request.path.split(separator: "/").last, let asset = assets[String(name)] else { throw .notFound }
-        return release == digest ? asset.immutable.response(to: request) : asset.momentary
+        guard let name = request.path.split(separator: "/").last else { throw .notFound }
+        if let asset = assets[String(name)] { return release == digest ? asset.immutable.response(to: request) : asset.momentary }
+        guard let tile = PageFile.coast(named: name) else { throw .notFound }
+        var response = Response(tile, cacheControl: release == digest ? Self.immutable : Self.momentary)
+        response.headers[.contentType] = "text/plain; charset=utf-8"
+        response.headers[.contentEncoding] = ContentCoding.gzip.rawValue
+        return response
     }
 }
 

@@ -56,7 +56,21 @@ import Testing
         #expect(response.body.readableBytes > 0)
     }
 
-    @Test(arguments: ["missing.js", "index.html", "..", ""])
+    @Test(arguments: ["coast-6-0-0", "coast-6-63-63", "coast-9-275-167", "coast-9-511-511"])
+    func `include this tile of the coast, as a gzip file`(name: String) throws {
+        let response = try Self.asset(name)
+        #expect(response.headers[.contentEncoding] == "gzip")
+        #expect(response.headers[.contentType] == "text/plain; charset=utf-8")
+        #expect(response.headers[.cacheControl] == "public, max-age=31536000, immutable")
+        #expect(Array(response.body.readableBytesView.prefix(2)) == [0x1f, 0x8b])
+        #expect(try Self.asset(name, release: "0000000000000000").headers[.cacheControl] == "no-store")
+    }
+
+    @Test(arguments: [
+        "coast-6-64-0", "coast-6-0-64", "coast-9-512-0", "coast-9-0-4294967295", "coast-7-0-0", "coast-4294967295-0-0",
+        "coast-6-0", "coast",
+        "coast-6-0-0-0", "coast-06-0-0", "coast-6--1-0", "shore-6-0-0", "missing.js", "index.html", "..", "",
+    ])
     func `do not include this name`(name: String) throws {
         #expect(throws: HTTPError.notFound) { try Self.asset(name) }
     }

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import HTTP
 internal import ServiceLifecycle
+internal import Web
 
 /// Prints the addresses of the service and an example request to standard output, once the service is ready.
 struct StartupBanner: Service {
@@ -74,9 +75,11 @@ struct StartupBanner: Service {
         fflush(nil)
     }
 
-    /// The line about the map page; empty if no browser can open it.
+    /// The lines about the map page; empty if no browser can open it.
     private func map(port: Int) -> String {
-        settings.mapPage != nil && settings.socket == nil ? "\nMap, for a browser: \(settings.address(port: port))/" : ""
+        guard let page = settings.mapPage, settings.socket == nil else { return "" }
+        let streets = page.tiles == nil ? "\nThe map shows coasts and cities. For streets set HUMON_TILES to a tile server." : ""
+        return "\nMap, for a browser: \(settings.address(port: port))/\(streets)"
     }
 
     /// The command as this process was started.

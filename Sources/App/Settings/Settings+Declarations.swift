@@ -100,7 +100,7 @@ extension Settings {
             format: "origins such as https://map.example.org, separated by commas, or loopback", parse: { WebOrigins($0) })
         let tiles = Setting<Tiles?>(
             "HUMON_TILES",
-            "A server of map tiles for the page, with the attribution that it asks for; without it the map shows countries and cities.",
+            "A server of map tiles for the page, with the attribution that it asks for; without it the map shows coasts, countries and cities.",
             default: nil, text: "", documentedDefault: "none",
             format: "a URL with {z}, {x} and {y}, a space, and a text", parse: { text in Tiles(text).map(Optional.some) })
         let sessionsPerMinute = Setting<Int>.number(

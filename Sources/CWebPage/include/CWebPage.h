@@ -15,4 +15,10 @@ struct web_file {
 extern const struct web_file *const web_files;
 extern const size_t web_file_count;
 
+/// A tile of the coast, as a gzip file of an SVG path: zoom 6 or 9, column and row from the north-west. Without bytes if there is no such
+/// tile.
+struct web_file web_coast_tile(unsigned zoom, unsigned x, unsigned y);
+/// Some bytes that change with any tile of the coast.
+struct web_file web_coast_digest(void);
+
 #endif

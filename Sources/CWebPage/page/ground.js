@@ -1,6 +1,7 @@
 // The ground of the map: countries and cities, or the tiles of a server that the settings name.
+import { coastLayer } from "./coast.js";
 import { element } from "./dom.js";
-import { features } from "./topology.js";
+import { borders, features } from "./topology.js";
 
 /* global L */
 
@@ -17,7 +18,7 @@ const labelRoom = { x: 90, y: 20 };
 /** From the place of a label to its middle, in pixels. */
 const labelDepth = 22;
 const zoneZoom = 6;
-const citySources = "© GeoNames, Natural Earth";
+const citySources = "© GeoNames, GSHHG, Natural Earth";
 
 const color = (name) => getComputedStyle(document.body).getPropertyValue(name).trim();
 
@@ -63,23 +64,28 @@ export async function loadCities(assets) {
 }
 
 async function addCountries(map, assets) {
-  map.createPane("countries").style.zIndex = 150;
-  const renderer = L.canvas({ pane: "countries", padding: 0.5 });
+  ["countries", "coast", "lines"].forEach((name, index) => { map.createPane(name).style.zIndex = 150 + index; });
+  const [renderer, lines] = ["countries", "lines"].map((pane) => L.canvas({ pane, padding: 0.5 }));
+  const coast = coastLayer(assets, "coast", color).addTo(map);
   const style = () => ({ color: color("--border"), weight: 0.7, fillColor: color("--land"), fillOpacity: 1 });
-  const countries = {};
+  const topologies = {};
   /** The worlds that were drawn, by scale and by turns around the globe: the map can show the date line. */
   const worlds = new Map();
   const grid = L.layerGroup().addTo(map);
   const draw = (scale, turn) => {
     const coordsToLatLng = ([lon, lat]) => L.latLng(lat, lon + turn * 360);
-    return L.geoJSON(countries[scale], { renderer, style, interactive: false, coordsToLatLng });
+    const options = { style, interactive: false, coordsToLatLng };
+    const world = L.layerGroup([L.geoJSON(features(topologies[scale], "countries"), { ...options, renderer })]);
+    // The tiles of the coast cover the countries, and not the borders between them.
+    if (scale === "50m") world.addLayer(L.geoJSON(borders(topologies[scale], "countries"), { ...options, renderer: lines }));
+    return world;
   };
   const scaleNow = () => (map.getZoom() >= fineZoom ? "50m" : "110m");
   const show = async () => {
     const scale = scaleNow();
     // Without a network the other scale stays, until the map moves again.
-    countries[scale] ??= await fetchCountries(assets, scale).catch(() => null);
-    if (countries[scale] === null || scale !== scaleNow()) return;
+    topologies[scale] ??= await fetchTopology(assets, scale).catch(() => null);
+    if (topologies[scale] === null || scale !== scaleNow()) return;
     const shown = new Set(turnsInView(map).map((turn) => `${scale}/${turn}`));
     for (const name of shown) {
       if (!worlds.has(name)) worlds.set(name, draw(scale, Number(name.split("/")[1])));
@@ -88,18 +94,19 @@ async function addCountries(map, assets) {
       if (shown.has(name)) world.addTo(map);
       else world.remove();
     }
-    drawGrid(map, grid, renderer);
+    drawGrid(map, grid, lines);
   };
   map.on("moveend", show);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-    for (const world of worlds.values()) world.setStyle(style());
-    drawGrid(map, grid, renderer);
+    for (const world of worlds.values()) world.eachLayer((layer) => layer.setStyle(style()));
+    coast.redraw();
+    drawGrid(map, grid, lines);
   });
   await show();
 }
 
-async function fetchCountries(assets, scale) {
-  return features(await (await fetch(`${assets}/countries-${scale}.topojson`)).json(), "countries");
+async function fetchTopology(assets, scale) {
+  return (await fetch(`${assets}/countries-${scale}.topojson`)).json();
 }
 
 /** The turns around the globe that a view shows, and half a view more on each side: 0 for most, 0 and 1 at the date line. */

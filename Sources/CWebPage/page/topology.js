@@ -10,6 +10,16 @@ export function features(topology, name) {
   }));
 }
 
+/** The borders between two countries, as a GeoJSON geometry: the arcs that two countries have. */
+export function borders(topology, name) {
+  const counts = new Map();
+  for (const { arcs } of topology.objects[name].geometries) {
+    for (const index of arcs.flat(2)) counts.set(index < 0 ? ~index : index, (counts.get(index < 0 ? ~index : index) ?? 0) + 1);
+  }
+  const shared = topology.arcs.filter((_, index) => counts.get(index) > 1);
+  return { type: "MultiLineString", coordinates: shared.map((arc) => decoded(arc, topology.transform)) };
+}
+
 /** The points of an arc. Each is the difference to the one before. */
 function decoded(arc, { scale, translate }) {
   let [x, y] = [0, 0];
