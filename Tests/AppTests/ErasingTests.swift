@@ -39,12 +39,21 @@ import Testing
                 erased.output == #"{"user":1,"state":"erased",\#(extent),"position":4}"# + "\n", "\(erased.output)\(erased.error)"
             )
             #expect(try await exchange("GET", base + "/events/1").status == 404)
-            #expect(erased.error.contains("keep the words: events_v2_previous."), "\(erased.error)")
+            #expect(erased.status == 2 && erased.error.contains("keep the words: events_v2_previous."), "\(erased.error)")
             let me = try await exchange("GET", base + "/users/me", headers: [("tb-device-token", "person")])
             #expect(me.status == 401)
             #expect(try await humon("log", "verify").status == 0)
             #expect(try await humon("projections", "verify", "--all").status == 0)
 
+            // The drop cannot be undone, so that the command asks, although the user is erased.
+            let unasked = try await humon("users", "erase", "1")
+            #expect(
+                unasked.status == 2 && unasked.error.contains("User 1 was erased before. Old read models are dropped"),
+                "\(unasked.error)")
+            try await database.withClient { client async throws in
+                let schemas = try await client.query("SELECT nspname::text FROM pg_namespace WHERE nspname LIKE '%previous'")
+                #expect(schemas.count == 1)
+            }
             let again = try await humon("users", "erase", "1", "--yes", "--json")
             #expect((again.status, again.output) == (0, #"{"user":1,"state":"was erased before"}"# + "\n"), "\(again.error)")
             try await database.withClient { client async throws in

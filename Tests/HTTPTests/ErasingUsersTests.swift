@@ -142,6 +142,22 @@ import Testing
         }
     }
 
+    @Test func `a token of an erased user proves the erasure, also one that was replaced before it`() async throws {
+        try await TestAPI.with { api in
+            try await api.signUp("first")
+            let rotation = try await api.send(.post, "/v1/users/me/token", token: "first", #"{"device_token":"second"}"#)
+            #expect(rotation.status == 200)
+            #expect(try await api.send(.delete, "/v1/users/me", token: "first").status == 401)
+            #expect(try await api.send(.delete, "/v1/users/me", token: "second").status == 200)
+            let tail = try await api.log.tail()
+            for token in ["first", "second"] {
+                #expect(try await api.send(.delete, "/v1/users/me", token: token).status == 200, "\(token)")
+                #expect(try await api.send(.get, "/v1/users/me", token: token).status == 401, "\(token)")
+            }
+            #expect(try await api.log.tail() == tail)
+        }
+    }
+
     @Test func `no write of the user that is under way survives the erasure`() async throws {
         try await TestAPI.with { api in
             try await api.signUp("person")

@@ -17,15 +17,17 @@ extension ReadModels {
     /// - Throws: `PostgresError`
     func pruneUnused(lockSeconds: Int) async throws -> [String] {
         var left: [String] = []
-        for schema in try await unwanted(otherVersions: true) {
+        for name in try await unwanted(otherVersions: true).map(\.name) {
+            // A wait for the schema before may have been long: its users are asked again.
+            guard let schema = try await unwanted(otherVersions: true).first(where: { $0.name == name }) else { continue }
             guard !schema.isLeased, !schema.isServed else {
-                left.append(schema.name)
+                left.append(name)
                 continue
             }
-            do { try await drop(schema.name, lockSeconds: lockSeconds) } catch PostgresError.refused(let refusal)
+            do { try await drop(name, lockSeconds: lockSeconds) } catch PostgresError.refused(let refusal)
                 where refusal.sqlState == .lockNotAvailable
             {
-                left.append(schema.name)
+                left.append(name)
             }
         }
         return left

@@ -10,7 +10,7 @@ struct UsersErase: AsyncParsableCommand {
         abstract: "Forget a user: the token, all events and attendances, and every word in them.",
         discussion: """
             The log keeps that there was a user and when, and nothing that the person wrote. Also drops old read models \
-            that nobody reads, and names those that are left. Backups and PostgreSQL's files keep the words for longer: docs/privacy.md. Exits with 2 if no user has this id.
+            that nobody reads, and names those that are left. Backups and PostgreSQL's files keep the words for longer: docs/privacy.md. Exits with 2 if no user has this id, and if words are left.
 
             EXAMPLE: humon users erase 7 --dry-run
             """
@@ -33,46 +33,45 @@ struct UsersErase: AsyncParsableCommand {
 
     func run() async throws {
         let (user, consent) = (UserID(rawValue: id), consent)
-        let values = try await database.with(.asVisitorOfExisting) { database, logger in
-            try await database.appending(logger: logger) { modules -> [(name: String, value: ReportValue)] in
+        let (values, old) = try await database.with(.asVisitorOfExisting) { database, logger in
+            try await database.appending(logger: logger) {
+                modules -> ([(name: String, value: ReportValue)], Result<[String], any Error>) in
                 let users = modules[UsersModule.self]
                 do {
                     guard let figures = try await users.figures(of: user) else {
-                        if !consent.dryRun {
-                            try await consent.require("User \(user.rawValue) was erased before. \(Self.loss)")
-                            await dropOldReadModels(users)
-                        }
-                        return [("state", .text("was erased before"))]
+                        let state = [(name: "state", value: ReportValue.text("was erased before"))]
+                        guard !consent.dryRun else { return (state, .success([])) }
+                        try await consent.require("User \(user.rawValue) was erased before. \(Self.loss)")
+                        return (state, await dropOldReadModels(users))
                     }
                     let extent = figures.values
-                    if consent.dryRun { return [("state", .state(.doubtful, "would be erased"))] + extent }
+                    if consent.dryRun { return ([("state", .state(.doubtful, "would be erased"))] + extent, .success([])) }
                     try await consent.require(
                         "This erases user \(user.rawValue) for ever. --dry-run shows what it ends. \(Self.loss)")
                     let (position, wasErased) = try await users.erase(user, by: nil, context: Self.context)
-                    await dropOldReadModels(users)
-                    guard !wasErased else { return [("state", .text("was erased before"))] }
-                    return [("state", .state(.good, "erased"))] + extent + [("position", .number(position))]
+                    let old = await dropOldReadModels(users)
+                    guard !wasErased else { return ([("state", .text("was erased before"))], old) }
+                    return ([("state", .state(.good, "erased"))] + extent + [("position", .number(position))], old)
                 } catch UserRejection.unknownUser {
                     throw NegativeResult("No user has the id \(user.rawValue).")
                 }
             }
         }
+        // The user is erased by now, whatever becomes of the old read models.
         try options.output.write(Record(fields: [("user", .number(id))] + values))
+        let left = try old.get()
+        guard left.isEmpty else {
+            throw NegativeResult(
+                "Old read models are in use, and keep the words: \(left.joined(separator: ", ")). Run this command again when no program uses them."
+            )
+        }
     }
 
     private static let loss = "Old read models are dropped, so that a rollback to them is impossible afterwards."
 
-    /// Reports an error, and does not throw it: the user is erased by now.
-    private func dropOldReadModels(_ users: UsersModule) async {
-        do {
-            let left = try await users.dropOldReadModels()
-            guard !left.isEmpty else { return }
-            options.output.note(
-                "Old read models are in use, and keep the words: \(left.joined(separator: ", ")). Run this command again when no program uses them."
-            )
-        } catch {
-            options.output.note("Old read models keep the words, and could not be dropped: \(error). Run this command again.")
-        }
+    /// - Returns: the schemas that are left
+    private func dropOldReadModels(_ users: UsersModule) async -> Result<[String], any Error> {
+        do { return .success(try await users.dropOldReadModels()) } catch { return .failure(error) }
     }
 }
 
