@@ -1,4 +1,6 @@
+import Foundation
 import HTTPServer
+import NIOCore
 import TestDatabase
 import TestHTTP
 import TestServer
@@ -7,6 +9,16 @@ import Testing
 @testable import HTTPServer
 
 @Suite struct `Limiting the connections of a client` {
+    @Test func `only a shortage of descriptors or memory makes the server wait before it accepts again`() {
+        for code in [EMFILE, ENFILE, ENOBUFS, ENOMEM] {
+            #expect(AcceptFailures.isShortage(IOError(errnoCode: code, reason: "accept")), "\(code)")
+        }
+        for code in [ECONNABORTED, EPROTO, EPERM, ETIMEDOUT] {
+            #expect(!AcceptFailures.isShortage(IOError(errnoCode: code, reason: "accept")), "\(code)")
+        }
+        #expect(!AcceptFailures.isShortage(CancellationError()))
+    }
+
     /// Whether a new connection gets a response.
     private static func isServed(_ connection: RawConnection) async throws -> Bool {
         // The server may have closed the connection already.

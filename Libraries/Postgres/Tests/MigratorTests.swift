@@ -3,19 +3,35 @@ import TestDatabase
 import Testing
 
 @Suite struct `Databases without UTF-8` {
-    @Test func `are refused before the first statement`() async throws {
+    /// Creates a database of this name with a statement that names it `name`, runs the body with a client, and drops the database.
+    private static func with(
+        _ name: String, from statement: String, _ body: @Sendable (PostgresClient) async throws -> Void
+    ) async throws {
         try await TestDatabase.with(migrated: false) { database in
-            try await database.asSuperuser("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
-            let url = database.url.replacing(/dbname='?[a-z_0-9]+'?/, with: "dbname=latin")
-            try await withPostgres(PostgresConfiguration(url: url), logger: .quiet) { client async throws in
-                let migrator = Migrator(migrations: [], client: client)
-                await #expect(throws: MigrationError.notUTF8(encoding: "LATIN1")) { try await migrator.pending() }
-                await #expect(throws: MigrationError.notUTF8(encoding: "LATIN1")) { try await migrator.migrate() }
-                let schemas = try await client.query("SELECT nspname::text FROM pg_namespace WHERE nspname = 'humon'").decode(
-                    String.self)
-                #expect(schemas.isEmpty)
-            }
-            try await database.asSuperuser("DROP DATABASE latin WITH (FORCE)")
+            try await database.asSuperuser(SQL(unsafeText: statement.replacing("DATABASE name", with: "DATABASE \(name)")))
+            let url = database.url.replacing(/dbname='?[a-z_0-9]+'?/, with: "dbname=\(name)")
+            let result: Result<Void, any Error>
+            do {
+                result = .success(try await withPostgres(PostgresConfiguration(url: url), logger: .quiet, body))
+            } catch { result = .failure(error) }
+            try await database.asSuperuser(SQL(unsafeText: "DROP DATABASE \(name) WITH (FORCE)"))
+            try result.get()
+        }
+    }
+
+    @Test func `are refused before the first statement, and the advice makes one with UTF-8`() async throws {
+        try await Self.with("latin", from: "CREATE DATABASE name ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0") { client in
+            let migrator = Migrator(migrations: [], client: client)
+            await #expect(throws: MigrationError.notUTF8(encoding: "LATIN1")) { try await migrator.pending() }
+            await #expect(throws: MigrationError.notUTF8(encoding: "LATIN1")) { try await migrator.migrate() }
+            let schemas = try await client.query("SELECT nspname::text FROM pg_namespace WHERE nspname = 'humon'").decode(
+                String.self)
+            #expect(schemas.isEmpty)
+        }
+        let advice = MigrationError.notUTF8(encoding: "LATIN1").description
+        let statement = try #require(advice.firstMatch(of: /\((CREATE DATABASE name .*)\)/)).1
+        try await Self.with("advised", from: String(statement)) { client async throws in
+            #expect(try await Migrator(migrations: [], client: client).migrate() == [])
         }
     }
 }
