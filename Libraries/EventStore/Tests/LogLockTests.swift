@@ -92,13 +92,16 @@ import Testing
     @Test func `a session that holds the lock and works is left alone`() async throws {
         try await TestDatabase.with { database in
             try await Self.watching(database) { client in
-                let waiting = try await database.whileLogIsLocked {
-                    let waiting = Task { try await client.query("SELECT log.lock()") }
-                    try await eventually("a waiting session") { try await !LogLock(client: client).holders().isEmpty }
-                    // The watch looks several times, and for longer than its patience.
-                    try await Task.sleep(for: .seconds(LogLockWatch.patienceSeconds * 2))
-                    #expect(try await LogLock(client: client).holders().map(\.silentSince) == [nil])
-                    return waiting
+                // A client of its own: a query of the first can wait behind the one that waits for the lock.
+                let waiting = try await database.withClient(role: "humon_app", connections: 1) { other in
+                    try await database.whileLogIsLocked {
+                        let waiting = Task { try await client.query("SELECT log.lock()") }
+                        try await eventually("a waiting session") { try await !LogLock(client: other).holders().isEmpty }
+                        // The watch looks several times, and for longer than its patience.
+                        try await Task.sleep(for: .seconds(LogLockWatch.patienceSeconds * 2))
+                        #expect(try await LogLock(client: other).holders().map(\.silentSince) == [nil])
+                        return waiting
+                    }
                 }
                 _ = try await waiting.value
             }
