@@ -30,7 +30,8 @@ import Testing
         ("A=1\nsecret", 2), ("A=1\r\n\r\nB: secret", 3), ("=secret", 1), ("1A=secret", 1), ("A-B=secret", 1), ("A B=secret", 1),
         ("A=\"secret", 1), ("A='secret\n'", 1), ("A=\"x\" secret", 1), (#"A="secret\"x""#, 1), (#"A='secret\'"#, 1),
         ("A=secret$x", 1),
-        ("A=\"${secret}\"", 1), ("A=#secret", 1), ("A=x\t#secret", 1), ("A=sec\rret", 1), ("A=sec\0ret", 1), ("export", 1),
+        ("A=\"${secret}\"", 1), ("A=#secret", 1), ("A=x\t#secret", 1), ("A=secret\u{A0}", 1), ("A=\u{3000}secret", 1),
+        ("A=sec\rret", 1), ("A=sec\0ret", 1), ("export", 1),
     ])
     func `names the line that could be read in two ways, and shows nothing of it`(text: String, line: Int) async throws {
         let error = await #expect(throws: SettingsError.self) { try await Self.values(text.utf8) }

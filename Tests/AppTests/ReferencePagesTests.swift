@@ -40,7 +40,8 @@ import Testing
 
             `.env` has one `NAME=VALUE` a line, with or without `export` before it, and is read as Docker Compose reads it: quotes around a
             value are taken away, and ` #` begins a comment. A line that the two could read differently, such as one with `$`, stops a
-            command with its number. Single quotes keep every character of a value.
+            command with its number. Single quotes keep every character of a value. Lines of other programs must have this form,
+            too: keep those with `${…}` or with values of several lines in a file of their own.
 
             `humon settings` hides secrets. A setting with the suffix `_FILE` names a file that holds a secret; the file may end with a
             line break. Every user of a machine can read the command lines of its processes (`ps`), so keep the password of a

@@ -39,6 +39,8 @@ enum EnvironmentFile {
         case variable = "Docker Compose puts the value of a variable in the place of $. Put the value in single quotes."
         case tab =
             "Docker Compose reads a tab before # as a part of the value. Put a space there, or single quotes around the value."
+        case blank =
+            "The value begins or ends with an unusual space, which Docker Compose takes away. Remove it, or use single quotes."
         case comment = "A value must not begin with #. Put it in single quotes."
     }
 
@@ -64,7 +66,9 @@ enum EnvironmentFile {
             let end = text.firstRange(of: " #")?.lowerBound ?? text.endIndex
             guard !text[..<end].contains("\t#") else { throw .tab }
             guard !text[..<end].contains("$") else { throw .variable }
-            return String(trimmed(text[..<end]))
+            let value = trimmed(text[..<end])
+            guard value.first?.isWhitespace != true, value.last?.isWhitespace != true else { throw .blank }
+            return String(value)
         }
         let inside = text.dropFirst()
         guard let end = inside.firstIndex(of: quote) else { throw .open }
