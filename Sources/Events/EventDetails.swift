@@ -25,7 +25,7 @@ public struct EventDetails: Sendable, Hashable {
 }
 
 extension EventDetails {
-    /// - Parameter isStrict: refuses an end before the start. The old clients' requests have such ends: the event lasts a moment then.
+    /// - Parameter isStrict: refuses an end before the start. The old clients' requests have such ends.
     /// - Throws: ``EventRejection/invalid(errors:)`` with all validation errors
     public init(_ json: JSON, isStrict: Bool = false) throws(EventRejection) {
         var fields = EventFields(json)

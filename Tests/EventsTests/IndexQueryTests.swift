@@ -49,7 +49,7 @@ extension `Nearby search on 100,000 events` {
         .decode((Int64, Int64, Int32, Double, Double, Timestamp, Timestamp?, Double, Double, Double).self)
         return rows.reduce(into: EventIndex.Batch()) { batch, row in
             let place = EventPlace(
-                coordinates: Coordinates(lat: row.3, lon: row.4), startedAt: row.5, endsAt: max(row.5, row.6 ?? row.5))
+                coordinates: Coordinates(lat: row.3, lon: row.4), startedAt: row.5, endedAt: row.6)
             let vector = UnitVector(x: row.7, y: row.8, z: row.9)
             let (id, owner) = (EventID(rawValue: row.0), UserID(rawValue: row.1))
             batch.put(id, owner: owner, version: row.2, place: place, vector: vector, json: "{}".utf8)

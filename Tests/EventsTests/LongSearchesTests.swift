@@ -97,7 +97,7 @@ import Testing
             var details = EventDetails.at(number)
             // A prime: neighbours are far apart in time.
             details.startedAt = Timestamp(milliseconds: first + Int64(number * 7_919 % 60_000) * 1_000)
-            details.endedAt = nil
+            details.endedAt = details.startedAt
             batch.put(
                 EventID(rawValue: Int64(number)), owner: .ann, version: 1, place: details.place, json: "\(number)".utf8)
         }

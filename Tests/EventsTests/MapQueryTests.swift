@@ -96,8 +96,8 @@ import Users
     }
 
     private static func overlaps(_ window: TimeWindow, _ details: EventDetails) -> Bool {
-        var end = details.startedAt
-        if let endedAt = details.endedAt, endedAt > end { end = endedAt }
+        var end = Timestamp(milliseconds: details.startedAt.milliseconds + 3 * 3_600_000)
+        if let endedAt = details.endedAt, endedAt >= details.startedAt { end = endedAt }
         if let to = window.to, details.startedAt > to { return false }
         if let from = window.from, end < from { return false }
         return true

@@ -54,7 +54,8 @@ import Testing
             _ = try await api.createEvent()
             for (query, count) in [
                 ("from=2013-09-16T00:00:00Z", 1), ("to=2013-09-16T00:00:00Z", 1), (Self.times, 1),
-                ("from=2013-09-16T00:00:00.001Z", 0), ("to=2013-09-15T23:59:59.999Z", 0), ("from=&to=", 1),
+                ("from=2013-09-16T03:00:00Z", 1), ("from=2013-09-16T03:00:00.001Z", 0), ("to=2013-09-15T23:59:59.999Z", 0),
+                ("from=&to=", 1),
                 ("from=2013-09-16T02:00:00%2B02:00", 1),
             ] {
                 let nearest = try await api.send(.get, "/v1/events/nearests?lat=37.76&lon=-122.43&\(query)")
@@ -64,6 +65,53 @@ import Testing
                 let clusters = try await api.send(.get, "/v1/events/clusters?bbox=-123,37,-122,38&zoom=9&\(query)")
                 let cluster = #"[{"lat":37.76,"lon":-122.43,"count":1,"bbox":[-122.43,37.76,-122.43,37.76]}]"#
                 #expect(clusters.body == (count == 1 ? cluster : "[]"), "\(query)")
+            }
+        }
+    }
+
+    @Test(arguments: [true, false]) func `an event without an end, or with one before its start, lasts three hours`(
+        hasIndex: Bool
+    )
+        async throws
+    {
+        try await TestAPI.with(hasIndex: hasIndex) { api in
+            try await api.signUp("owner")
+            let start = #""name":"Party","lat":1,"lon":2,"started_at":"2013-09-16T00:00:00Z""#
+            for end in ["null", #""2013-09-15T23:00:00Z""#, #""2013-09-16T00:00:00Z""#, #""2013-09-16T01:00:00Z""#] {
+                let created = try await api.send(.post, "/v1/events", token: "owner", "{\(start),\"ended_at\":\(end)}")
+                #expect(created.status == 200, "\(end)")
+            }
+            for (time, found) in [
+                ("00:00:00Z", [1, 2, 3, 4]), ("00:00:00.001Z", [1, 2, 4]), ("01:00:00.001Z", [1, 2]), ("03:00:00Z", [1, 2]),
+                ("03:00:00.001Z", []),
+            ] as [(String, [Int])] {
+                let box = try await api.send(.get, "/v1/events?bbox=1,0,3,2&from=2013-09-16T\(time)")
+                #expect(Self.ids(box) == found.map { .number("\($0)") }, "\(time)")
+                let near = try await api.send(.get, "/v1/events/nearests?lat=1&lon=2&from=2013-09-16T\(time)")
+                #expect(Set(Self.ids(near)) == Set(found.map { JSON.number("\($0)") }), "\(time)")
+                let clusters = try await api.send(.get, "/v1/events/clusters?bbox=1,0,3,2&zoom=9&from=2013-09-16T\(time)")
+                let counts = clusters.body.matches(of: /"count":(\d+)/).compactMap { Int($0.1) }
+                #expect(counts.reduce(0, +) == found.count, "\(time) \(clusters.body)")
+            }
+        }
+    }
+
+    @Test(arguments: [true, false]) func `the pages of a box with an edge at 180 degrees have both names of the meridian`(
+        hasIndex: Bool
+    )
+        async throws
+    {
+        try await TestAPI.with(hasIndex: hasIndex) { api in
+            for lon in [-180, 180, 179.9, -179.9] { _ = try await api.createEvent(lat: 7.2, lon: lon) }
+            for (box, expected) in [("170,7.1,180,7.3", [1, 2, 3]), ("-180,7.1,-170,7.3", [1, 2, 4])] {
+                var path: String? = "/v1/events?bbox=\(box)&limit=1"
+                var found: [JSON?] = []
+                while let page = path, found.count < 5 {
+                    let answer = try await api.send(.get, page)
+                    found += Self.ids(answer)
+                    path = answer.header("link").flatMap { $0.firstMatch(of: /<(.*)>; rel="next"/).map { String($0.1) } }
+                }
+                #expect(found == expected.map { .number("\($0)") }, "\(box)")
             }
         }
     }

@@ -1,6 +1,7 @@
 """Streams of changes through nginx: fresh lines, heartbeats, and maps that stay right while nodes stop and die."""
 
 import http.client, json, math, random, re, signal, statistics, subprocess, threading, time, uuid
+from datetime import datetime, timedelta
 
 from maps import Map, SILENCE_SECONDS, compare
 from sandbox import Failed, program
@@ -180,9 +181,10 @@ def in_box(event):
 
 
 def in_window(event):
-    """Both ends of a window count, and an event without an end is a moment."""
-    end = event["ended_at"] or event["started_at"]
-    return event["started_at"] <= WINDOW[1].replace("Z", ".000Z") and end >= WINDOW[0].replace("Z", ".000Z")
+    """Both ends of a window count, and an event without an end lasts three hours."""
+    start = datetime.fromisoformat(event["started_at"])
+    end = datetime.fromisoformat(event["ended_at"]) if event["ended_at"] else start + timedelta(hours=3)
+    return start <= datetime.fromisoformat(WINDOW[1]) and end >= datetime.fromisoformat(WINDOW[0])
 
 
 def in_circle(event):

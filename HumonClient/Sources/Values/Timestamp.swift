@@ -67,7 +67,7 @@ extension Int64 {
     }
 }
 
-/// The events that overlap a window of time. An event without an end lasts a moment. A date outside of
+/// The events that overlap a window of time. An event without an end lasts three hours. A date outside of
 /// the years 0 to 9999 counts as none.
 public struct TimeWindow: Sendable, Hashable {
     /// Events that ended before this moment are left out.

@@ -15,7 +15,7 @@ const whole = new Intl.DateTimeFormat(locale, {
 const month = new Intl.DateTimeFormat(locale, { month: "short" });
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
 
-/** An event without an end, or with one before its start, is over this long after its start. */
+/** An event without an end, or with one before its start, is over this long after its start, as it is for the API. */
 const openMilliseconds = 3 * 3_600_000;
 
 /** Start and end of an event, and when it is over. The end is null if nobody knows it. */
@@ -129,12 +129,8 @@ export function windowOf(when, now = new Date()) {
   return { from: from.toISOString(), to: to.toISOString() };
 }
 
-/** The window of a list. For the API an event without an end is over at its start: the list asks for it, and leaves out what is over. */
-export const listWindowOf = (when, now = new Date()) =>
-  when === "any" ? {} : { ...windowOf(when, now), from: windowOf(when, new Date(now - openMilliseconds)).from };
-
 /** The window of a choice without what is over. */
-export const comingWindowOf = (when) => ({ from: listWindowOf("today").from, to: windowOf(when).to });
+export const comingWindowOf = (when, now = new Date()) => ({ from: now.toISOString(), to: windowOf(when, now).to });
 
 /** Whether an event is on in the window of a choice. */
 export function isWithin(event, when, now = new Date()) {

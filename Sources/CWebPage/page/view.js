@@ -4,7 +4,7 @@ import { Changes } from "./changes.js";
 import { joined } from "./clusters.js";
 import { box, boxAround } from "./place.js";
 import { currentUser } from "./session.js";
-import { groupOf, isWithin, listWindowOf, windowOf } from "./time.js";
+import { groupOf, isWithin, windowOf } from "./time.js";
 
 /** More events than this are shown as clusters. It is the API's limit of a list. */
 const eventLimit = 1000;
@@ -118,13 +118,12 @@ export class View {
     const { bounds, zoom, when, mine } = this.#where;
     if (mine) return this.#mine(when, signal);
     const area = box(bounds);
+    const window = windowOf(when);
     const list = async () => {
-      const window = listWindowOf(when);
       const { events, ...rest } = await api.inBox(area, window, eventLimit, signal);
       return { kind: "events", area, when, window, events: events.filter((event) => isWithin(event, when)), ...rest };
     };
     const count = async () => {
-      const window = windowOf(when);
       const { clusters, position } = await api.clusters(area, window, Math.round(zoom), signal);
       const total = clusters.reduce((sum, { count }) => sum + count, 0);
       return { kind: "clusters", area, when, window, total, clusters: joined(clusters, zoom), position };

@@ -4,8 +4,11 @@ package import Encoding
 package struct EventPlace: Sendable, Hashable {
     package var coordinates: Coordinates
     package var startedAt: Timestamp
-    /// The last moment of the event, not before `startedAt`. Equal to it for an event without an end.
+    /// The last moment of the event, not before `startedAt`.
     package var endsAt: Timestamp
+
+    /// The duration of an event without an end, or with one before its start.
+    static let openHours = 3
 
     package init(coordinates: Coordinates, startedAt: Timestamp, endsAt: Timestamp) {
         self.coordinates = coordinates
@@ -14,10 +17,16 @@ package struct EventPlace: Sendable, Hashable {
     }
 }
 
-extension EventDetails {
-    package var place: EventPlace {
-        EventPlace(coordinates: coordinates, startedAt: startedAt, endsAt: max(startedAt, endedAt ?? startedAt))
+extension EventPlace {
+    package init(coordinates: Coordinates, startedAt: Timestamp, endedAt: Timestamp?) {
+        let end = endedAt.flatMap { $0 < startedAt ? nil : $0 }
+        let open = Timestamp(milliseconds: startedAt.milliseconds + Int64(Self.openHours) * 3_600_000)
+        self.init(coordinates: coordinates, startedAt: startedAt, endsAt: end ?? open)
     }
+}
+
+extension EventDetails {
+    package var place: EventPlace { EventPlace(coordinates: coordinates, startedAt: startedAt, endedAt: endedAt) }
 }
 
 /// One recorded event as a stream of changes sees it: the event of the app before and after it.

@@ -1,7 +1,8 @@
 public import Encoding
 internal import Postgres
 
-/// A window of time, with both ends. It keeps the events that overlap it: an event without an end lasts a moment.
+/// A window of time, with both ends. It keeps the events that overlap it: an event without an end, or with one before its start, lasts
+/// ``EventPlace/openHours``.
 public struct TimeWindow: Sendable, Hashable {
     /// `nil` for no beginning.
     public var from: Timestamp?
@@ -21,12 +22,15 @@ public struct TimeWindow: Sendable, Hashable {
         return first...max(first, to?.milliseconds ?? .max)
     }
 
-    /// The window as the end of a WHERE clause. GREATEST ignores NULL, so that an event without an end, and one that ends before it
-    /// begins, lasts a moment.
+    /// The window as the end of a WHERE clause.
     var condition: SQL {
         var condition: SQL = ""
-        if let from { condition = "\(condition) AND GREATEST(started_at, ended_at) >= \(from)" }
+        if let from { condition = "\(condition) AND \(Self.end) >= \(from)" }
         if let to { condition = "\(condition) AND started_at <= \(to)" }
         return condition
     }
+
+    /// The same as ``EventPlace/endsAt``.
+    private static let end: SQL =
+        "CASE WHEN ended_at >= started_at THEN ended_at ELSE started_at + make_interval(hours => \(Int32(EventPlace.openHours))) END"
 }
