@@ -7,10 +7,9 @@ ARG POSTGRES_IMAGE=postgres:15.18-bookworm
 
 # Leaflet and the coasts, which the map page contains.
 FROM ${DEBIAN_IMAGE} AS page
-RUN apt-get update && apt-get install -y --no-install-recommends python3-pip ca-certificates && rm -rf /var/lib/apt/lists/*
+RUN apt-get update && apt-get install -y --no-install-recommends python3-pip python3-numpy ca-certificates && rm -rf /var/lib/apt/lists/*
 WORKDIR /humon
 COPY scripts/third-party scripts/coast scripts/
-COPY Sources/App/Demo/cities.tsv Sources/App/Demo/cities.tsv
 RUN scripts/third-party page && rm third-party/coast/gshhs*
 
 FROM ${SWIFT_IMAGE} AS build

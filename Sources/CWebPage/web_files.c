@@ -4,7 +4,8 @@
 
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
-#if !__has_embed("../../third-party/leaflet/leaflet.js") || !__has_embed("../../third-party/coast/coast.tiles")
+#if !__has_embed("../../third-party/leaflet/leaflet.js") || !__has_embed("../../third-party/coast/coast.tiles") \
+    || !__has_embed("../../third-party/coast/COPYING") || !__has_embed("../../third-party/coast/COPYING.LESSER")
 #error "third-party/leaflet or third-party/coast is missing: run scripts/install"
 #endif
 
@@ -19,6 +20,12 @@ static const unsigned char icon_svg[] = {
 };
 static const unsigned char licences_txt[] = {
 #embed "page/licences.txt"
+};
+static const unsigned char gpl_txt[] = {
+#embed "../../third-party/coast/COPYING"
+};
+static const unsigned char lgpl_txt[] = {
+#embed "../../third-party/coast/COPYING.LESSER"
 };
 static const unsigned char api_js[] = {
 #embed "page/api.js"
@@ -94,6 +101,8 @@ static const struct web_file files[] = {
     FILE("page.css", page_css),
     FILE("icon.svg", icon_svg),
     FILE("licences.txt", licences_txt),
+    FILE("gpl-3.0.txt", gpl_txt),
+    FILE("lgpl-3.0.txt", lgpl_txt),
     FILE("api.js", api_js),
     FILE("app.js", app_js),
     FILE("changes.js", changes_js),
@@ -137,5 +146,8 @@ struct web_file web_coast_tile(unsigned zoom, unsigned x, unsigned y) {
     if ((zoom != wide_zoom && zoom != close_zoom) || x >> zoom != 0 || y >> zoom != 0) return (struct web_file){0};
     size_t before = zoom == close_zoom ? (size_t)1 << 2 * wide_zoom : 0;
     size_t record = coast_number(digest_bytes + place_bytes * (before + ((size_t)y << zoom) + x));
-    return (struct web_file){"coast", coast + record + place_bytes, coast_number(record)};
+    if (record > sizeof coast - place_bytes) return (struct web_file){0};
+    size_t count = coast_number(record);
+    if (count > sizeof coast - place_bytes - record) return (struct web_file){0};
+    return (struct web_file){"coast", coast + record + place_bytes, count};
 }

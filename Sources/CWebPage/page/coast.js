@@ -7,12 +7,14 @@ export const coastZoom = 8;
 const levels = [{ level: 9, from: 10 }, { level: 6, from: 0 }];
 /** Steps of a path to the side of its tile. */
 const steps = 2048;
-/** Paths that are kept. The largest has 200 kB. */
+/** Paths that are kept. The largest has 70 kB. */
 const pathLimit = 100;
 const lineWidth = 0.7;
+/** The pause before tiles that could not be loaded are asked for again. */
+const repairMilliseconds = 5000;
 
-/** @returns a layer of tiles; `redraw` draws them in the colours of now */
-export function coastLayer(assets, pane, color) {
+/** Adds the layer of tiles. Its `redraw` draws them in the colours of now. */
+export function addCoast(map, assets, pane, color) {
   /** The paths of tiles, by name, the least recently used first. */
   const paths = new Map();
   const load = async (name) => {
@@ -24,7 +26,6 @@ export function coastLayer(assets, pane, color) {
     const path = paths.get(name) ?? load(name);
     paths.delete(name);
     paths.set(name, path);
-    // A tile that could not be loaded is asked for again.
     path.catch(() => paths.delete(name));
     if (paths.size > pathLimit) paths.delete(paths.keys().next().value);
     return path;
@@ -32,7 +33,7 @@ export function coastLayer(assets, pane, color) {
   const Layer = L.GridLayer.extend({
     createTile({ x, y, z }, done) {
       const canvas = L.DomUtil.create("canvas", "leaflet-tile");
-      const side = this.getTileSize().x * devicePixelRatio;
+      const side = Math.round(this.getTileSize().x * devicePixelRatio);
       canvas.width = canvas.height = side;
       const { level } = levels.find(({ from }) => z >= from);
       // Tiles of the map to the side of a tile of the server.
@@ -54,5 +55,11 @@ export function coastLayer(assets, pane, color) {
       return canvas;
     },
   });
-  return new Layer({ pane, minZoom: coastZoom });
+  const layer = new Layer({ pane, minZoom: coastZoom, maxZoom: 18 });
+  // Leaflet keeps a tile that could not be loaded, and asks no second time.
+  layer.on("tileerror", ({ coords }) => setTimeout(() => {
+    layer._removeTile(layer._tileCoordsToKey(coords));
+    layer._update();
+  }, repairMilliseconds));
+  return layer.addTo(map);
 }

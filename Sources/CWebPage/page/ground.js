@@ -1,5 +1,5 @@
 // The ground of the map: countries and cities, or the tiles of a server that the settings name.
-import { coastLayer } from "./coast.js";
+import { addCoast, coastZoom } from "./coast.js";
 import { element } from "./dom.js";
 import { borders, features } from "./topology.js";
 
@@ -66,47 +66,51 @@ export async function loadCities(assets) {
 async function addCountries(map, assets) {
   ["countries", "coast", "lines"].forEach((name, index) => { map.createPane(name).style.zIndex = 150 + index; });
   const [renderer, lines] = ["countries", "lines"].map((pane) => L.canvas({ pane, padding: 0.5 }));
-  const coast = coastLayer(assets, "coast", color).addTo(map);
+  const coast = addCoast(map, assets, "coast", color);
   const style = () => ({ color: color("--border"), weight: 0.7, fillColor: color("--land"), fillOpacity: 1 });
-  const topologies = {};
+  /** Land and borders as GeoJSON, by scale. */
+  const countries = {};
   /** The worlds that were drawn, by scale and by turns around the globe: the map can show the date line. */
   const worlds = new Map();
   const grid = L.layerGroup().addTo(map);
   const draw = (scale, turn) => {
     const coordsToLatLng = ([lon, lat]) => L.latLng(lat, lon + turn * 360);
-    const options = { style, interactive: false, coordsToLatLng };
-    const world = L.layerGroup([L.geoJSON(features(topologies[scale], "countries"), { ...options, renderer })]);
+    const layer = (data, renderer) => L.geoJSON(data, { renderer, style, interactive: false, coordsToLatLng });
     // The tiles of the coast cover the countries, and not the borders between them.
-    if (scale === "50m") world.addLayer(L.geoJSON(borders(topologies[scale], "countries"), { ...options, renderer: lines }));
-    return world;
+    return { land: layer(countries[scale].land, renderer), borders: layer(countries[scale].borders, lines) };
   };
+  const toggle = (layer, isShown) => (isShown ? layer.addTo(map) : layer.remove());
   const scaleNow = () => (map.getZoom() >= fineZoom ? "50m" : "110m");
   const show = async () => {
     const scale = scaleNow();
     // Without a network the other scale stays, until the map moves again.
-    topologies[scale] ??= await fetchTopology(assets, scale).catch(() => null);
-    if (topologies[scale] === null || scale !== scaleNow()) return;
+    countries[scale] ??= await fetchCountries(assets, scale).catch(() => null);
+    if (countries[scale] === null || scale !== scaleNow()) return;
     const shown = new Set(turnsInView(map).map((turn) => `${scale}/${turn}`));
     for (const name of shown) {
       if (!worlds.has(name)) worlds.set(name, draw(scale, Number(name.split("/")[1])));
     }
     for (const [name, world] of worlds) {
-      if (shown.has(name)) world.addTo(map);
-      else world.remove();
+      const isShown = shown.has(name);
+      toggle(world.land, isShown);
+      toggle(world.borders, isShown && map.getZoom() >= coastZoom);
     }
     drawGrid(map, grid, lines);
   };
   map.on("moveend", show);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-    for (const world of worlds.values()) world.eachLayer((layer) => layer.setStyle(style()));
-    coast.redraw();
+    for (const { land, borders } of worlds.values()) [land, borders].forEach((layer) => layer.setStyle(style()));
+    // Below its least zoom a layer of tiles would draw all the same.
+    if (map.getZoom() >= coastZoom) coast.redraw();
     drawGrid(map, grid, lines);
   });
   await show();
 }
 
-async function fetchTopology(assets, scale) {
-  return (await fetch(`${assets}/countries-${scale}.topojson`)).json();
+async function fetchCountries(assets, scale) {
+  const topology = await (await fetch(`${assets}/countries-${scale}.topojson`)).json();
+  const isFine = scale === "50m";
+  return { land: features(topology, "countries"), borders: isFine ? borders(topology, "countries") : [] };
 }
 
 /** The turns around the globe that a view shows, and half a view more on each side: 0 for most, 0 and 1 at the date line. */
@@ -176,8 +180,10 @@ export function nearestCopy(lon, centre) {
 
 /** The largest city of a cluster's box, or a near one. Null far from all cities. */
 export function cityOf({ lat, lon, bbox: [west, south, east, north] }, cities) {
-  const isInside = (city) => city.lat >= south && city.lat <= north && city.lon >= west && city.lon <= east;
-  const distance = (city) => (city.lat - lat) ** 2 + ((city.lon - lon) * Math.cos((lat * Math.PI) / 180)) ** 2;
+  // A box can go on behind 180 or -180 degrees.
+  const lonOf = (city) => nearestCopy(city.lon, lon);
+  const isInside = (city) => city.lat >= south && city.lat <= north && lonOf(city) >= west && lonOf(city) <= east;
+  const distance = (city) => (city.lat - lat) ** 2 + ((lonOf(city) - lon) * Math.cos((lat * Math.PI) / 180)) ** 2;
   const near = () => cities.filter((city) => distance(city) < 9).sort((one, other) => distance(one) - distance(other))[0];
   // The largest is the first.
   return cities.find(isInside) ?? near() ?? null;
