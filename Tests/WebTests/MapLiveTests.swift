@@ -18,7 +18,27 @@ import Testing
             try await live.openEvent("Jazz night")
             try await live.send("PUT", "/v1/events/\(id)", Self.event("Blues night"))
             try await live.untilDetails("Blues night")
-            try await live.page.evaluate("document.querySelector('.back').click()")
+            // The page reads an open event again after a change, and must not give up the one that is being opened.
+            let other = try await live.createEvent("Other", lat: 52.53)
+            try await live.page.until("document.querySelectorAll('.pin').length === 2")
+            try await live.page.evaluate(
+                """
+                const original = window.fetch;
+                const held = new Promise((resolve) => { window.release = resolve; });
+                window.fetch = async (path, ...rest) => {
+                    if (path === "/v1/events/\(other)") await held;
+                    return original(path, ...rest);
+                };
+                true
+                """)
+            try await live.page.click(".pin[data-name='Other']")
+            try await live.send("PUT", "/v1/events/\(id)", Self.event("Swing night"))
+            try await live.page.until("document.querySelector(\".pin[data-name='Swing night']\")")
+            try await live.page.evaluate("release(); true")
+            try await live.untilDetails("Other")
+            try await live.send("DELETE", "/v1/events/\(other)")
+            try await live.page.until("document.getElementById('details-view').hidden")
+            try await live.send("PUT", "/v1/events/\(id)", Self.event("Blues night"))
             try await live.untilListed(["Blues night"])
             try await live.send("PUT", "/v1/events/\(id)", Self.event("Blues night", lat: 48.1, lon: 11.6))
             try await live.untilListed([])
@@ -45,6 +65,23 @@ import Testing
             try await live.send("PUT", "/v1/events/\(id)", Self.event("Swing night"))
             try await live.untilDetails("Swing night")
             #expect(try await page.evaluate("location.hash") == place, "the map went back")
+            // A reading that is refused leaves the details as they are.
+            try await page.evaluate(
+                """
+                const original = window.fetch;
+                window.refused = 0;
+                window.fetch = async (path, ...rest) => {
+                    if (path !== "/v1/events/\(id)" || refused > 0) return original(path, ...rest);
+                    refused += 1;
+                    return new Response("{}", { status: 503 });
+                };
+                true
+                """)
+            try await live.send("PUT", "/v1/events/\(id)", Self.event("Bebop night"))
+            try await page.until("refused === 1")
+            #expect(try await page.text("#details-view h2") == "Swing night")
+            // They are compared with the event every ten seconds.
+            try await live.untilDetails("Bebop night")
             try await live.send("DELETE", "/v1/events/\(id)")
             try await page.until("document.getElementById('details-view').hidden")
             try await page.until("document.getElementById('announcement').textContent === 'This event is no longer there.'")

@@ -16,7 +16,7 @@ import Testing
             try await page.click("#near")
             try await live.untilListed(["Five", "Eight"])
             try await page.until("document.querySelectorAll('.visitor').length === 1")
-            #expect(try await page.text("#announcement") == "Nothing is nearer: the next event is 5.6 km away.")
+            #expect(try await page.text("#announcement") == "The nearest event is 5.6 km away.")
             #expect(try await page.text("#list .when").hasSuffix(" · 5.6 km"))
         }
     }

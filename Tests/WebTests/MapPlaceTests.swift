@@ -54,4 +54,25 @@ import Testing
             try await live.untilListed(["Elsewhere"])
         }
     }
+
+    @Test func `180 and -180 degrees are one place and one cluster`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            for lon in [180.0, -180] { try await live.createEvent("At the line", lat: 10, lon: lon) }
+            try await live.open("map=12/10/180&when=any")
+            try await page.until("document.querySelectorAll('.pin').length === 1")
+            #expect(try await page.text(".pin.stack") == "2")
+            for number in 0..<70 { try await live.createEvent("Many", lat: 0.1, lon: number < 40 ? 179.9 : -179.9) }
+            try await live.open("map=4/0/180&when=any")
+            try await page.until("document.querySelectorAll('#map .cluster').length === 2")
+            let counts = try await page.evaluate(
+                "[...document.querySelectorAll('#map .cluster')].map((e) => e.textContent).sort().join()")
+            #expect(counts == "2,70")
+            // The box of the two goes across the line: the map comes closer to it, and not to the other side of the world.
+            try await page.click("#list button")
+            try await page.until(
+                "((zoom, lat, lon) => zoom === 12 && Math.abs(lat - 0.1) < 0.1 && Math.abs(Math.abs(lon) - 180) < 0.1)("
+                    + "...location.hash.match(/map=([^&]*)/)[1].split('/').map(Number))")
+        }
+    }
 }

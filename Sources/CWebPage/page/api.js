@@ -93,8 +93,8 @@ export const inBox = async (box, window, limit, signal) =>
 const widestKilometres = 50_000;
 
 /** The events around a place, the nearest first. */
-export const nearest = async ({ lat, lon }, window, limit) =>
-  events(await request("GET", `/v1/events/nearests?${query({ lat, lon, radius: widestKilometres, ...window, limit })}`)).events;
+export const nearest = async ({ lat, lon }, window, limit, signal) =>
+  events(await request("GET", `/v1/events/nearests?${query({ lat, lon, radius: widestKilometres, ...window, limit })}`, { signal })).events;
 
 export async function clusters(box, window, zoom, signal) {
   const { data, position } = await request("GET", `/v1/events/clusters?${query({ bbox: box, zoom, ...window })}`, { signal });

@@ -24,12 +24,14 @@ let opener = null;
 let openings = 0;
 /** The event of the details, and its version: null if no answer came. */
 let detailed = { event: null, tag: null };
-/** The id of the event that is being read to be opened; null for none. */
+/** The turn in which the visitor opens an event that is still being read; null for none. */
 let opening = null;
 /** Where the visitor is; null before the visitor tells. */
 let visitor = null;
-/** How many of the nearest events are read, and how many of those that are not over count. */
-const [nearLimit, nearCount] = [20, 3];
+/** How many of the nearest events are read. */
+const nearCount = 3;
+/** The search for the event that is nearest to an empty view. */
+let looking = new AbortController();
 
 const isMine = (event) => session.currentUser() !== null && event.owner.id === session.currentUser();
 const distanceOf = (event) => (visitor === null ? null : distanceText(visitor, event));
@@ -90,12 +92,12 @@ function showEvents(id = null) {
   (document.querySelector(id === null ? opener : `[data-key="event-${id}"] button`) ?? byID("list-title")).focus?.();
 }
 
-/** @param zoom the least zoom of the map, which then moves to the event */
-async function open(id, { focuses = true, moves = true, zoom = 0 } = {}) {
+/** @param zoom the least zoom of the map, which then moves to the event  @param isAgain whether the details are shown already */
+async function open(id, { focuses = true, moves = true, zoom = 0, isAgain = false } = {}) {
   opener = "#add";
   if (!(await leavesForm())) return;
   const turn = ++openings;
-  opening = id;
+  if (!isAgain) opening = turn;
   try {
     const { data, tag } = await api.event(id).catch((error) => {
       const known = view.event(id) ?? (detailed.event?.id === id ? detailed.event : null);
@@ -125,19 +127,18 @@ async function open(id, { focuses = true, moves = true, zoom = 0 } = {}) {
     announce(error.status === 404 || error.status === 410 ? "This event is no longer there." : error.message);
     backToList();
   } finally {
-    if (opening === id) opening = null;
+    if (opening === turn) opening = null;
   }
 }
 
 /** Reads the event of the details again, if they are shown. */
 function openAgain() {
   const { hidden, dataset } = byID("details-view");
-  // The visitor opens another event.
-  const isLeft = opening !== null && opening !== state.event;
-  if (hidden || isLeft || dataset.ending === String(state.event)) return;
+  // What the visitor opens comes first, and is compared with the event later.
+  if (hidden || opening !== null || dataset.ending === String(state.event)) return;
   const { lat, lon } = detailed.event;
   // The map goes with an event in view. It leaves alone a visitor who looked elsewhere.
-  open(state.event, { focuses: false, moves: map.contains(lat, lon) });
+  open(state.event, { focuses: false, moves: map.contains(lat, lon), isAgain: true });
 }
 
 /** The stream tells only of what is in view: details of an event elsewhere are compared with the event. */
@@ -281,16 +282,15 @@ function returned() {
 }
 
 /** The events of the chosen time around a place that are not over, the nearest first. */
-async function comingAround(place) {
-  const events = await api.nearest(place, comingWindowOf(state.when), nearLimit);
-  return events.filter((event) => isWithin(event, state.when) && groupOf(event) !== "Earlier").slice(0, nearCount);
-}
+const comingAround = (place, signal) => api.nearest(place, comingWindowOf(state.when), nearCount, signal);
 
-/** Nothing is in view: says what is nearest. */
+/** Nothing is in view: says what is nearest. The search before ends. */
 async function lookFurther(content) {
+  looking.abort();
+  looking = new AbortController();
   const isNear = visitor !== null && map.contains(visitor.lat, visitor.lon);
   const here = isNear ? visitor : map.view;
-  const [event] = await comingAround(here).catch(() => []);
+  const [event] = await comingAround(here, looking.signal).catch(() => []);
   if (event === undefined || content !== view.content || content.events.length > 0) return;
   content.nearest = { event, distance: `${distanceText(here, event)} from ${isNear ? "you" : "the middle of the map"}` };
   listNow(content);
@@ -353,7 +353,7 @@ async function showNear(here) {
   const [first] = near;
   // With the nearest event those that are not much further.
   const last = near.findLast((event) => place.kilometres(here, event) <= 2 * place.kilometres(here, first)) ?? null;
-  if (map.showVisitor(here, last)) announce(`Nothing is nearer: the next event is ${distanceText(here, first)} away.`);
+  if (map.showVisitor(here, last)) announce(`The nearest event is ${distanceText(here, first)} away.`);
 }
 document.addEventListener("keydown", (press) => {
   if (press.key !== "Escape" || byID("question").open) return;

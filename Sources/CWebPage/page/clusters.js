@@ -16,9 +16,15 @@ function pixel({ lat, lon }, zoom) {
 /** @param clusters { lat, lon, count, bbox }, as the API has them  @returns the same events in fewer clusters, the greatest first */
 export function joined(clusters, zoom) {
   const kept = [];
+  const world = 256 * 2 ** zoom;
+  /** The distance of two points on the globe, across the date line where that is shorter. */
+  const distance = (one, other) => {
+    const across = Math.abs(one.x - other.x);
+    return Math.hypot(Math.min(across, world - across), one.y - other.y);
+  };
   for (const cluster of clusters.toSorted((one, other) => other.count - one.count)) {
     const { x, y } = pixel(cluster, zoom);
-    const near = kept.find((other) => Math.hypot(other.x - x, other.y - y) < roomPixels);
+    const near = kept.find((other) => distance(other, { x, y }) < roomPixels);
     if (near === undefined) {
       kept.push({ ...cluster, x, y });
       continue;
@@ -26,7 +32,11 @@ export function joined(clusters, zoom) {
     near.count += cluster.count;
     const [west, south, east, north] = near.bbox;
     const [otherWest, otherSouth, otherEast, otherNorth] = cluster.bbox;
-    near.bbox = [Math.min(west, otherWest), Math.min(south, otherSouth), Math.max(east, otherEast), Math.max(north, otherNorth)];
+    // A box across the date line goes on behind 180 or -180.
+    const turns = 360 * Math.round((near.lon - cluster.lon) / 360);
+    near.bbox = [
+      Math.min(west, otherWest + turns), Math.min(south, otherSouth), Math.max(east, otherEast + turns), Math.max(north, otherNorth),
+    ];
   }
   return kept.map(({ lat, lon, count, bbox }) => ({ lat, lon, count, bbox })).sort((one, other) => other.count - one.count);
 }

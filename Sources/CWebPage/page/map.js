@@ -22,8 +22,8 @@ const FlatMarker = L.Marker.extend({
   },
 });
 
-/** Events with the same key lie on top of each other at every zoom: the key has degrees to a metre. */
-export const placeKey = ({ lat, lon }) => `${lat.toFixed(5)},${lon.toFixed(5)}`;
+/** Events with the same key lie on top of each other at every zoom: the key has degrees to a metre. 180 and -180 are one longitude. */
+export const placeKey = ({ lat, lon }) => [lat, lon].map((degrees) => Math.round(degrees * 1e5)).join().replace(/,-18000000$/, ",18000000");
 
 export class EventMap {
   #map;
