@@ -79,7 +79,9 @@ import Testing
                 """)
             try await live.send("PUT", "/v1/events/\(id)", Self.event("Bebop night"))
             try await page.until("refused === 1")
-            #expect(try await page.text("#details-view h2") == "Swing night")
+            // The comparison of every ten seconds can have come first, and then the page has the new name already.
+            #expect(["Swing night", "Bebop night"].contains(try await page.text("#details-view h2")))
+            #expect(try await page.evaluate("document.getElementById('details-view').hidden") == .bool(false))
             // They are compared with the event every ten seconds.
             try await live.untilDetails("Bebop night")
             try await live.send("DELETE", "/v1/events/\(id)")

@@ -10,8 +10,8 @@ const steps = 2048;
 /** Paths that are kept. The largest has 70 kB. */
 const pathLimit = 100;
 const lineWidth = 0.7;
-/** The pause before tiles that could not be loaded are asked for again. */
-const repairMilliseconds = 5000;
+/** The pauses before a tile that could not be loaded is asked for again: the first one, and the longest after they have doubled. */
+const [firstPauseMilliseconds, longestPauseMilliseconds] = [5_000, 60_000];
 
 /** Adds the layer of tiles. Its `redraw` draws them in the colours of now. */
 export function addCoast(map, assets, pane, color) {
@@ -56,10 +56,19 @@ export function addCoast(map, assets, pane, color) {
     },
   });
   const layer = new Layer({ pane, minZoom: coastZoom, maxZoom: 18 });
-  // Leaflet keeps a tile that could not be loaded, and asks no second time.
-  layer.on("tileerror", ({ coords }) => setTimeout(() => {
-    layer._removeTile(layer._tileCoordsToKey(coords));
-    layer._update();
-  }, repairMilliseconds));
+  /** The next pause of each tile that could not be loaded. */
+  const pauses = new Map();
+  // Leaflet keeps such a tile, and asks no second time.
+  layer.on("tileerror", ({ coords }) => {
+    const key = layer._tileCoordsToKey(coords);
+    const pause = pauses.get(key) ?? firstPauseMilliseconds;
+    pauses.set(key, Math.min(2 * pause, longestPauseMilliseconds));
+    setTimeout(() => {
+      layer._removeTile(key);
+      layer._update();
+    }, pause);
+  });
+  // The server is back.
+  layer.on("tileload", () => pauses.clear());
   return layer.addTo(map);
 }

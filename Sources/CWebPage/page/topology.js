@@ -14,7 +14,8 @@ export function features(topology, name) {
 export function borders(topology, name) {
   const counts = new Map();
   for (const { arcs } of topology.objects[name].geometries) {
-    for (const index of arcs.flat(2)) counts.set(index < 0 ? ~index : index, (counts.get(index < 0 ? ~index : index) ?? 0) + 1);
+    // The complement of an arc's index means the arc in the other direction.
+    for (const arc of arcs.flat(2).map((index) => Math.max(index, ~index))) counts.set(arc, (counts.get(arc) ?? 0) + 1);
   }
   const shared = topology.arcs.filter((_, index) => counts.get(index) > 1);
   return { type: "MultiLineString", coordinates: shared.map((arc) => decoded(arc, topology.transform)) };
