@@ -20,8 +20,8 @@ extension UsersModule {
         return (place.position, wasErased)
     }
 
-    /// Whether a token named a user who is erased. The domain event that brought the token has an id that derives from the
-    /// token, and stays.
+    /// Whether the user of a token is erased. The domain event of the sign-up or the rotation has an id that derives from the
+    /// token, and an erasure keeps this id.
     /// - Throws: `PostgresError`, `FormatError`, `CancellationError`
     public func isErased(_ token: DeviceToken) async throws -> Bool {
         guard token.isWellFormed else { return false }

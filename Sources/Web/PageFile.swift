@@ -19,7 +19,7 @@ struct PageFile: Sendable {
 
     /// A tile of the coast: a gzip file of the data of an SVG path.
     /// - Parameter name: for example `coast-9-275-168`: zoom, column and row
-    /// - Returns: `nil` if there is no such tile
+    /// - Returns: `nil` if the name belongs to no tile
     static func coast(named name: some StringProtocol) -> PageFile? {
         let numbers = name.split(separator: "-").dropFirst().compactMap { UInt32($0) }
         guard numbers.count == 3, name == "coast-\(numbers[0])-\(numbers[1])-\(numbers[2])" else { return nil }

@@ -5,7 +5,7 @@ internal import Foundation
 enum EnvironmentFile {
     private static let blanks: Set<Character> = [" ", "\t"]
 
-    /// The values by their names; no value if there is no file. Of several lines with one name the last counts.
+    /// Reads the values of the file by their names. A missing file has no values. The last of several lines with one name counts.
     /// - Throws: ``SettingsError/unreadableEnvironment(path:line:reason:)``, which names the line but shows nothing of it: it may hold a secret
     static func values(atPath path: String) throws(SettingsError) -> [String: String] {
         let data: Data

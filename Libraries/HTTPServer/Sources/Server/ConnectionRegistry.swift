@@ -140,7 +140,7 @@ public final class AcceptFailures: Sendable {
 
     public init() {}
 
-    /// Whether another attempt at once would fail, too. A client that goes away before it is accepted (`ECONNABORTED`) delays nobody.
+    /// Whether the next attempt would fail, too. After `ECONNABORTED`, for a client that closed its connection early, it would not.
     static func isShortage(_ error: any Error) -> Bool {
         guard let error = error as? IOError else { return false }
         return [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(error.errnoCode)

@@ -9,8 +9,8 @@ struct UsersErase: AsyncParsableCommand {
         commandName: "erase",
         abstract: "Forget a user: the token, all events and attendances, and every word in them.",
         discussion: """
-            The log keeps that there was a user and when, and nothing that the person wrote. Also drops old read models \
-            that nobody reads, and names those that are left. Backups and PostgreSQL's files keep the words for longer: docs/privacy.md. Exits with 2 if no user has this id, and if words are left.
+            The log keeps that there was a user and when, and nothing that the person wrote. The command also drops old \
+            read models without readers, and names the remaining ones. Backups and PostgreSQL's files keep the words for longer: docs/privacy.md. Exits with 2 if no user has this id, and if words are left.
 
             EXAMPLE: humon users erase 7 --dry-run
             """
