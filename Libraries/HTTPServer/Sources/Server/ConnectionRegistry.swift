@@ -80,8 +80,8 @@ final class ConnectionRegistry: Sendable {
     }
 }
 
-/// Registers accepted connections, closes those beyond the limit of their address, and accepts no more while the registry is full. In the
-/// pipeline before it, NIO's `AcceptBackoffHandler` waits a second after a connection that could not be accepted.
+/// Registers accepted connections, closes those beyond the limit of their address, and accepts no more while the registry is full, or for
+/// a second after a connection that could not be accepted.
 final class AcceptHandler: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel
@@ -92,6 +92,9 @@ final class AcceptHandler: ChannelDuplexHandler {
     private let logger: Logger
     /// Whether the listening socket must be read once there is room.
     private var isReadHeld = false
+    /// Whether files or memory were short less than ``shortagePause`` ago.
+    private var isPaused = false
+    private static let shortagePause = TimeAmount.seconds(1)
 
     init(_ registry: ConnectionRegistry, _ failures: AcceptFailures, logger: Logger) {
         (self.registry, self.failures, self.logger) = (registry, failures, logger)
@@ -109,18 +112,43 @@ final class AcceptHandler: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if AcceptFailures.isShortage(error), failures.count() {
-            logger.error(
-                "connections cannot be accepted; trying again each second. Open connections are served. Raise the limit of open files, or close programs",
-                metadata: ["error": "\(error)"])
+        if AcceptFailures.isShortage(error) {
+            if failures.count() {
+                logger.error(
+                    "connections cannot be accepted; trying again each second. Open connections are served. Raise the limit of open files, or close programs",
+                    metadata: ["error": "\(error)"])
+            }
+            pause(context)
         }
         context.fireErrorCaught(error)
     }
 
-    func read(context: ChannelHandlerContext) { if registry.hasRoom { context.read() } else { isReadHeld = true } }
+    /// After a failed accept NIO goes on reading without asking the pipeline, so `AcceptBackoffHandler` alone leaves the event loop spinning.
+    private func pause(_ context: ChannelHandlerContext) {
+        guard !isPaused else { return }
+        isPaused = true
+        try? context.channel.syncOptions?.setOption(.autoRead, value: false)
+        scheduleResumption(context)
+    }
+
+    private func scheduleResumption(_ context: ChannelHandlerContext) {
+        let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
+        context.eventLoop.scheduleTask(in: Self.shortagePause) { bound.value.handler.resume(bound.value.context) }
+    }
+
+    private func resume(_ context: ChannelHandlerContext) {
+        guard registry.hasRoom else { return scheduleResumption(context) }
+        (isPaused, isReadHeld) = (false, false)
+        // This reads, too.
+        try? context.channel.syncOptions?.setOption(.autoRead, value: true)
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if registry.hasRoom, !isPaused { context.read() } else { isReadHeld = true }
+    }
 
     private func readIfHeld(_ context: ChannelHandlerContext) {
-        guard isReadHeld, registry.hasRoom else { return }
+        guard isReadHeld, registry.hasRoom, !isPaused else { return }
         isReadHeld = false
         context.read()
     }

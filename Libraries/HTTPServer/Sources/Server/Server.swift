@@ -67,10 +67,8 @@ public struct Server: Service {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelInitializer { [state, configuration, logger] channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandlers([
-                        AcceptBackoffHandler { AcceptFailures.isShortage($0) ? .seconds(1) : nil },
-                        AcceptHandler(state.connections, configuration.acceptFailures, logger: logger),
-                    ])
+                    try channel.pipeline.syncOperations.addHandler(
+                        AcceptHandler(state.connections, configuration.acceptFailures, logger: logger))
                 }
             }
             .childChannelOption(.allowRemoteHalfClosure, value: true)
