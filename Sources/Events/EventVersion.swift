@@ -3,13 +3,13 @@ internal import Encoding
 /// A version of an event, as a client names it.
 public struct EventVersion: Sendable, Hashable {
     public var number: Int32
-    /// The mark of the event's JSON. `nil` if the client names the number only.
+    /// The mark of the event's JSON.
     ///
     /// After the log lost its end, the same number may belong to other content. The same number and mark belong to the same content,
     /// but for one in four billion.
-    public var mark: UInt32?
+    public var mark: UInt32
 
-    public init(number: Int32, mark: UInt32? = nil) {
+    public init(number: Int32, mark: UInt32) {
         self.number = number
         self.mark = mark
     }
@@ -37,13 +37,12 @@ public struct EventVersion: Sendable, Hashable {
 public struct VersionCondition: Sendable, Hashable {
     public enum Versions: Sendable, Hashable {
         case any
-        /// A version without a mark stands for all contents with its number.
         case these(Set<EventVersion>)
 
         public func contains(_ version: EventVersion) -> Bool {
             switch self {
             case .any: true
-            case .these(let versions): versions.contains(version) || versions.contains(EventVersion(number: version.number))
+            case .these(let versions): versions.contains(version)
             }
         }
     }

@@ -163,10 +163,6 @@ public final class EventsModule: Sendable {
         return json.withRawSpan(EventVersion.mark)
     }
 
-    /// Whether a version or a position without a mark names one content: as far as this process knows, the log never lost its end.
-    /// Clients have such names from releases before marks.
-    public var hasOneHistory: Bool { history.generation == LogGeneration() }
-
     /// Appends what the rule decides on the present event.
     /// - Parameters:
     ///   - actor: `nil` for an operator

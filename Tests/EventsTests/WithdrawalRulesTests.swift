@@ -45,22 +45,26 @@ private func rejected<Value>(_ decision: @autoclosure () throws(EventRejection) 
     }
 
     @Test func `a cancellation of another version than the expected one is rejected`() throws {
-        let older = VersionCondition(matching: .these([.init(number: 3)]))
+        let older = VersionCondition(matching: .these([.init(number: 3, mark: 7)]))
         #expect(rejected(try cancel(.picnicOfAnn(), if: older)) == .changedMeanwhile)
         #expect(
-            try cancel(.picnicOfAnn(), if: VersionCondition(matching: .these([.init(number: 3), .init(number: 4)]))) == .cancelled
+            try cancel(
+                .picnicOfAnn(), if: VersionCondition(matching: .these([.init(number: 3, mark: 7), .init(number: 4, mark: 7)])))
+                == .cancelled
         )
         #expect(try cancel(.picnicOfAnn(), if: VersionCondition(matching: .these([.init(number: 4, mark: 7)]))) == .cancelled)
         // The same number with other content, as in a history of which the log lost the end.
         let lost = VersionCondition(matching: .these([.init(number: 4, mark: 8)]))
         #expect(rejected(try cancel(.picnicOfAnn(), if: lost)) == .changedMeanwhile)
         #expect(try cancel(.picnicOfAnn(), if: VersionCondition(notMatching: .these([.init(number: 4, mark: 8)]))) == .cancelled)
-        let known = VersionCondition(notMatching: .these([.init(number: 4)]))
+        let known = VersionCondition(notMatching: .these([.init(number: 4, mark: 7)]))
         #expect(rejected(try cancel(.picnicOfAnn(), if: known)) == .changedMeanwhile)
     }
 
     @Test func `a repeated cancellation with the version before the first one records nothing`() throws {
-        #expect(try cancel(.picnicOfAnn(isCancelled: true), if: VersionCondition(matching: .these([.init(number: 3)]))) == nil)
+        #expect(
+            try cancel(.picnicOfAnn(isCancelled: true), if: VersionCondition(matching: .these([.init(number: 3, mark: 7)])))
+                == nil)
     }
 
     @Test func `a hidden event is rejected as hidden to its owner, and as unknown to others`() {
@@ -84,7 +88,7 @@ private func rejected<Value>(_ decision: @autoclosure () throws(EventRejection) 
         let event = Event.picnicOfAnn(isCancelled: true)
         #expect(rejected(try update(event, by: .ann)) == .cancelled)
         #expect(rejected(try update(event, by: .bob)) == .forbidden)
-        let older = VersionCondition(matching: .these([.init(number: 1)]))
+        let older = VersionCondition(matching: .these([.init(number: 1, mark: 7)]))
         #expect(rejected(try update(event, by: .ann, if: older)) == .cancelled)
     }
 

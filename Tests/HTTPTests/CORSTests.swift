@@ -116,8 +116,8 @@ import Testing
             let token = ["tb-device-token": "owner"]
             let read = try await api.send(.get, "/v1/events/\(event)", headers: token)
             #expect((read.status, read.header("cache-control")) == (200, expected))
-            let again = try await api.send(
-                .get, "/v1/events/\(event)", headers: token.merging(["if-none-match": "\"1\""]) { $1 })
+            let tag = try #require(read.header("etag"))
+            let again = try await api.send(.get, "/v1/events/\(event)", headers: token.merging(["if-none-match": tag]) { $1 })
             #expect((again.status, again.header("cache-control")) == (304, expected))
             for place in ["lat=37.76&lon=-122.43", "lat=0&lon=0"] {
                 let near = try await api.send(.get, "/v1/events/nearests?\(place)", headers: token)
@@ -132,14 +132,12 @@ import Testing
             let path = "/v1/events/nearests?lat=37.76&lon=-122.43"
             let list = try await api.send(.get, path)
             #expect((list.status, list.header("etag")?.unmarked) == (200, "\"2\""))
-            let again = try await api.send(.get, path, headers: ["if-none-match": "\"1\", W/\"2\""])
-            #expect((again.status, again.body, again.header("etag"), again.header("humon-position")) == (304, "", "\"2\"", "2"))
             let tag = try #require(list.header("etag"))
-            let marked = try await api.send(.get, path, headers: ["if-none-match": "\"1\", W/\(tag)"])
-            #expect((marked.status, marked.header("etag")) == (304, tag))
-            #expect(try await api.send(.get, "/v1/events/nearests", headers: ["if-none-match": "\"2\""]).status == 422)
+            let again = try await api.send(.get, path, headers: ["if-none-match": "\"1\", W/\(tag)"])
+            #expect((again.status, again.body, again.header("etag"), again.header("humon-position")) == (304, "", tag, "2"))
+            #expect(try await api.send(.get, "/v1/events/nearests", headers: ["if-none-match": tag]).status == 422)
             _ = try await api.createEvent(name: "Another")
-            let changed = try await api.send(.get, path, headers: ["if-none-match": "\"2\""])
+            let changed = try await api.send(.get, path, headers: ["if-none-match": tag])
             #expect((changed.status, changed.header("etag")?.unmarked) == (200, "\"3\""))
         }
     }

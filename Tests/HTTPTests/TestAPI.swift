@@ -222,6 +222,9 @@ struct TestAPI: Sendable {
         _ = try await events.hide(command, context: CommandContext(requestID: "test"))
     }
 
+    /// The entity tag that a read of an event has now.
+    func tag(_ path: String) async throws -> String? { try await send(.get, path, headers: [:]).header("etag") }
+
     func unhide(_ id: Int64) async throws {
         _ = try await events.unhide(UnhideEvent(id: EventID(rawValue: id)), context: CommandContext(requestID: "test"))
     }
@@ -232,6 +235,13 @@ struct TestAPI: Sendable {
 extension String {
     /// An entity tag without its mark.
     var unmarked: String { replacing(/\.[a-p]{8}/, with: "") }
+
+    /// A condition whose entity tags have no mark, with the mark of another tag in each of them.
+    func marked(as tag: String?) throws -> String {
+        let tag = try #require(tag)
+        let mark = try #require(tag.firstMatch(of: /\.[a-p]{8}/)).0
+        return replacing(/"(\d+)(-[a-z]+)?"/) { "\"\($0.1)\(mark)\($0.2 ?? "")\"" }
+    }
 }
 
 let form = "application/x-www-form-urlencoded"

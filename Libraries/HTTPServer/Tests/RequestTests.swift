@@ -56,16 +56,14 @@ import Testing
         #expect(EntityTag("\"\(text)\"") == nil)
     }
 
-    @Test func `another mark names another version, and a tag without a mark names it only if that is accepted`() {
+    @Test func `another mark, or none, names another version`() {
         let (other, unmarked) = (EntityTag(version: 5, mark: 0), EntityTag(version: 5))
-        for accepts in [false, true] {
-            #expect(Self.tag.isNamed(by: Self.tag, acceptingUnmarked: accepts))
-            #expect(Self.tag.isNamed(by: EntityTag(version: 5, mark: Self.tag.mark, coding: .gzip), acceptingUnmarked: accepts))
-            #expect(!Self.tag.isNamed(by: other, acceptingUnmarked: accepts))
-            #expect(!Self.tag.isNamed(by: EntityTag(version: 6, mark: Self.tag.mark), acceptingUnmarked: accepts))
-            #expect(Self.tag.isNamed(by: unmarked, acceptingUnmarked: accepts) == accepts)
-            #expect(!unmarked.isNamed(by: Self.tag, acceptingUnmarked: accepts))
-            #expect(unmarked.isNamed(by: unmarked, acceptingUnmarked: accepts))
-        }
+        #expect(Self.tag.isNamed(by: Self.tag))
+        #expect(Self.tag.isNamed(by: EntityTag(version: 5, mark: Self.tag.mark, coding: .gzip)))
+        #expect(!Self.tag.isNamed(by: other))
+        #expect(!Self.tag.isNamed(by: EntityTag(version: 6, mark: Self.tag.mark)))
+        #expect(!Self.tag.isNamed(by: unmarked))
+        #expect(!unmarked.isNamed(by: Self.tag))
+        #expect(unmarked.isNamed(by: unmarked))
     }
 }

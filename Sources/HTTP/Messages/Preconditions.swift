@@ -5,18 +5,13 @@ internal import HTTPTypes
 extension Request {
     /// `If-Match` and `If-None-Match` as conditions on an event's version. Weak tags match nothing in the first,
     /// and match like strong tags in the second. Source: RFC 9110, sections 13.1.1 and 13.1.2.
-    /// - Parameter acceptsUnmarked: whether a tag without a mark names one content. Otherwise it is no reason for a change or for
-    ///   304, and stays a reason against a change
-    func versionCondition(acceptingUnmarked acceptsUnmarked: Bool) -> VersionCondition {
+    var versionCondition: VersionCondition {
         var condition = VersionCondition()
         if let header = headers.value(of: .ifMatch) {
-            let tags = EntityTag.list(header, comparison: .strong)
-            condition.matching = VersionCondition.Versions(header, tags.filter { acceptsUnmarked || $0.mark != nil })
+            condition.matching = VersionCondition.Versions(header, EntityTag.list(header, comparison: .strong))
         }
         if let header = headers.value(of: .ifNoneMatch) {
-            let isRead = method == .get || method == .head
-            let tags = ifNoneMatchTags.filter { acceptsUnmarked || !isRead || $0.mark != nil }
-            condition.notMatching = VersionCondition.Versions(header, tags)
+            condition.notMatching = VersionCondition.Versions(header, ifNoneMatchTags)
         }
         return condition
     }
@@ -29,7 +24,7 @@ extension VersionCondition.Versions {
             return
         }
         let versions = tags.compactMap { tag in
-            Int32(exactly: tag.version).map { EventVersion(number: $0, mark: tag.mark) }
+            tag.mark.flatMap { mark in Int32(exactly: tag.version).map { EventVersion(number: $0, mark: mark) } }
         }
         self = .these(Set(versions))
     }

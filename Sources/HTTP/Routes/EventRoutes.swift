@@ -52,7 +52,7 @@ private struct EventRoutes: Sendable {
         let id = EventID(rawValue: context.possibleID)
         let updated = try await api.withCaller(&device, commandContext) { caller, context in
             try await events.update(
-                UpdateEvent(id: id, change: change, by: caller, condition: expectedVersion(of: request)), context: context)
+                UpdateEvent(id: id, change: change, by: caller, condition: request.versionCondition), context: context)
         }
         var response = Response(json: ["id": JSON(id.rawValue)], recordedAt: updated.position, device.allowance)
         // PUT has none: the server stores the body in a form of its own. Source: RFC 9110, section 9.3.4.
@@ -68,7 +68,7 @@ private struct EventRoutes: Sendable {
         let id = EventID(rawValue: context.possibleID)
         let (_, position) = try await api.withCaller(&device, commandContext) { caller, context in
             try await events.cancel(
-                CancelEvent(id: id, by: caller, condition: expectedVersion(of: request)), context: context)
+                CancelEvent(id: id, by: caller, condition: request.versionCondition), context: context)
         }
         return Response(json: ["id": JSON(id.rawValue)], recordedAt: position, device.allowance)
     }
@@ -98,7 +98,7 @@ private struct EventRoutes: Sendable {
     private func response(
         _ event: RenderedEvent, to request: Request, _ view: EventsView
     ) throws(HTTPError) -> Response {
-        let (condition, version) = (expectedVersion(of: request), event.markedVersion)
+        let (condition, version) = (request.versionCondition, event.markedVersion)
         guard condition.matching.contains(version) else { throw .preconditionFailed }
         let isKnown = condition.notMatching.contains(version)
         var response =
@@ -107,10 +107,6 @@ private struct EventRoutes: Sendable {
         response.setCacheControl(for: api.settings.reads)
         if event.isFromIndex { response.addAgeHeader(of: view) }
         return response
-    }
-
-    private func expectedVersion(of request: Request) -> VersionCondition {
-        request.versionCondition(acceptingUnmarked: events.hasOneHistory)
     }
 }
 

@@ -79,9 +79,7 @@ struct EventSearchRoutes: Sendable {
     /// The response to a client that holds the list at the view's position. While the log does not grow no list changes, so that no
     /// search is needed.
     private func notModified(_ view: EventsView, _ request: Request) -> Response? {
-        guard let tag = EntityTag(of: view), request.matchesIfNoneMatch(tag, acceptingUnmarked: events.hasOneHistory) else {
-            return nil
-        }
+        guard let tag = EntityTag(of: view), request.matchesIfNoneMatch(tag) else { return nil }
         return Response(status: .notModified)
     }
 

@@ -49,7 +49,7 @@ extension Response {
     private mutating func nameHeldRepresentation(for request: Request) {
         headers.append(HTTPField(name: .vary, value: "Accept-Encoding"))
         guard let tag = headers[.eTag].flatMap(EntityTag.init) else { return }
-        let held = request.ifNoneMatchTags.filter { tag.isNamed(by: $0, acceptingUnmarked: true) }
+        let held = request.ifNoneMatchTags.filter(tag.isNamed)
         if let match = held.first(where: { $0 == tag }) ?? held.first(where: { $0.coding == nil }) ?? held.first {
             headers[.eTag] = match.description
         }

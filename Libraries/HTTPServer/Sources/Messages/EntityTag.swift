@@ -41,10 +41,7 @@ public struct EntityTag: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Whether a tag that a client holds names the version of this one, in any coding.
-    /// - Parameter acceptsUnmarked: whether a tag without a mark, as earlier releases sent them, names it too
-    public func isNamed(by held: EntityTag, acceptingUnmarked acceptsUnmarked: Bool = false) -> Bool {
-        held.version == version && (held.mark == mark || acceptsUnmarked && held.mark == nil)
-    }
+    public func isNamed(by held: EntityTag) -> Bool { held.version == version && held.mark == mark }
 
     /// Returns eight letters from a to p, four bits each. So the only digits of a tag are its version.
     private static func letters(of mark: UInt32) -> String {

@@ -64,11 +64,9 @@ public struct Request: Sendable {
     }
 
     /// Whether `If-None-Match` says that the client holds a representation with this tag.
-    /// - Parameter acceptsUnmarked: see ``EntityTag/isNamed(by:acceptingUnmarked:)``
-    public func matchesIfNoneMatch(_ tag: EntityTag, acceptingUnmarked acceptsUnmarked: Bool = false) -> Bool {
+    public func matchesIfNoneMatch(_ tag: EntityTag) -> Bool {
         guard let header = headers.value(of: .ifNoneMatch) else { return false }
-        return header[...].trimmingSpaces == "*"
-            || ifNoneMatchTags.contains { tag.isNamed(by: $0, acceptingUnmarked: acceptsUnmarked) }
+        return header[...].trimmingSpaces == "*" || ifNoneMatchTags.contains(where: tag.isNamed)
     }
 
     /// The tags in `If-None-Match` that a response may confirm. For GET and HEAD, a tag of a compressed representation counts
