@@ -39,14 +39,12 @@ GRANT USAGE ON SCHEMA humon TO humon_app;
 GRANT SELECT ON humon.migrations TO humon_app;
 GRANT USAGE ON SCHEMA log TO humon_app;
 GRANT SELECT ON log.recorded_events TO humon_app;
--- log.append alone inserts recorded events. Earlier releases granted this right.
-REVOKE INSERT ON log.recorded_events FROM humon_app;
+-- Not INSERT: log.append alone records events.
 -- Not UPDATE, DELETE or TRUNCATE: commands are append-only too. A trigger refuses a command without its recorded event.
 GRANT SELECT, INSERT ON log.commands TO humon_app;
 GRANT SELECT, INSERT ON log.program_formats TO humon_app;
-GRANT SELECT, INSERT, UPDATE, DELETE ON log.read_models, log.inline_read_models, log.shadows, log.leases, log.follower_leaders,
-    log.follower_positions, log.parked_streams TO humon_app;
-GRANT SELECT ON log.followers, log.separation TO humon_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON log.read_models, log.inline_read_models, log.shadows, log.leases, log.subscription_leaders,
+    log.subscription_positions, log.parked_streams TO humon_app;
 GRANT SELECT, USAGE ON ALL SEQUENCES IN SCHEMA log TO humon_app;
 
 GRANT USAGE ON SCHEMA humon, log TO humon_reader;
@@ -56,7 +54,7 @@ GRANT SELECT ON ALL SEQUENCES IN SCHEMA humon, log TO humon_reader;
 -- PostgreSQL lets every role execute a new function. A role that may only read must neither append nor take a lock.
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA log FROM PUBLIC, humon_reader;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA log TO humon_app;
-GRANT EXECUTE ON FUNCTION log.tail, log.recorded, log.versions, log.outcomes, log.read_model_positions, log.follower_position,
+GRANT EXECUTE ON FUNCTION log.tail, log.recorded, log.versions, log.outcomes, log.read_model_positions, log.subscription_position,
     log.leased_until, log.is_leased, log.is_held, log.is_served TO humon_reader;
 
 -- The application's role owns the read models, and the reader reads them. Projections grant this when they create their tables. A dump

@@ -402,7 +402,9 @@ class Deployment(Samples):
     def test_migrations_change_tables_and_functions_replace_functions(self):
         function = "-- Appends.\nCREATE OR REPLACE FUNCTION log.append() AS $$\nDROP TABLE a; \n$$;\n"
         self.sample(deployment.migrations_change_tables_and_functions_replace_functions, {
-            "db/migrations/0020_a.sql": ("CREATE TABLE a ();\n", "\nCREATE FUNCTION a()"),
+            "db/migrations/0020_a.sql": (
+                "CREATE FUNCTION log.guard() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE insufficient_privilege; END';\n",
+                "\nCREATE FUNCTION a()"),
             "db/functions/append.sql": (function, function + "\nDROP TABLE a;\n"),
         }, "db/migrations/0020_a.sql:2", "db/functions/append.sql:6")
 

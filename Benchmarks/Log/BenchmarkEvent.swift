@@ -48,8 +48,10 @@ enum BenchmarkEvent {
     }
 
     private static func template(_ type: String, _ owner: String) -> EventDomainEvent {
-        let text = #"{\#(owner)"name":"","address":null,"lat":0,"lon":0,"started_at":"2013-09-16T00:00:00.000Z","ended_at":null}"#
-        do { return try EventDomainEvent.decode(StoredEvent(type: type, format: 1, facts: Array(text.utf8))) } catch {
+        let facts = #"{\#(owner)"started_at":"2013-09-16T00:00:00.000Z","ended_at":null}"#
+        let personal = #"{"name":"","address":null,"lat":0,"lon":0}"#
+        let stored = StoredEvent(type: type, format: 1, facts: Array(facts.utf8), personal: .present(Array(personal.utf8)))
+        do { return try EventDomainEvent.decode(stored) } catch {
             preconditionFailure("the benchmark's \(type) is not of the stored format: \(error)")
         }
     }

@@ -93,7 +93,10 @@ struct SubscriptionTimes: Sendable {
     private func awaitLeader() async throws {
         try await database.administer { client in
             while try await client.query(
-                "SELECT count(*) FROM log.followers WHERE name = \(Follow.subscription) AND leased_until > clock_timestamp()"
+                """
+                SELECT count(*) FROM log.subscription_leaders
+                WHERE name = \(Follow.subscription) AND log.leased_until(leader) > clock_timestamp()
+                """
             ).decode(Int64.self)[0] == Int64(0) {
                 try await Task.sleep(for: .milliseconds(10))
             }

@@ -181,7 +181,7 @@ struct Database: Sendable {
     func lacksMigrations(logger: Logger) async throws -> Bool {
         do {
             return try await withPostgres(asOwner, logger: logger) { client in
-                try await !pendingMigrations(client).isEmpty
+                try await !Migrator(client: client).pending().isEmpty
             }
         } catch is PostgresError {
             return false
@@ -194,31 +194,14 @@ struct Database: Sendable {
     func migrate(isTrial: Bool = false, logger: Logger) async throws {
         try await withPostgres(asOwner, logger: logger) { client in
             guard settings.migrates, !isTrial else {
-                let pending = try await pendingMigrations(client)
+                let pending = try await Migrator(client: client).pending()
                 guard pending.isEmpty else { throw PendingMigrationsError(names: pending) }
                 return
             }
-            for name in try await migrate(client) { logger.notice("migration applied", metadata: ["name": "\(name)"]) }
+            for name in try await Migrator(client: client).migrate() {
+                logger.notice("migration applied", metadata: ["name": "\(name)"])
+            }
         }
-    }
-
-    /// The names of the missing migrations.
-    /// - Parameter client: as the owner of the log
-    /// - Throws: `PostgresError`
-    func pendingMigrations(_ client: PostgresClient) async throws -> [String] {
-        let pending = try await Migrator(client: client).pending()
-        guard pending.isEmpty else { return pending }
-        return try await Separation(client: client, domainEvents: Backend.domainEvents).isPending() ? [Separation.name] : []
-    }
-
-    /// Applies the missing migrations, and separates the personal members of recorded events that an earlier release stored.
-    /// - Parameter client: as the owner of the log
-    /// - Returns: the names of the applied migrations
-    /// - Throws: `PostgresError`, `FormatError`
-    func migrate(_ client: PostgresClient) async throws -> [String] {
-        let applied = try await Migrator(client: client).migrate()
-        let separated = try await Separation(client: client, domainEvents: Backend.domainEvents).run()
-        return applied + (separated > 0 ? [Separation.name] : [])
     }
 }
 

@@ -7,7 +7,7 @@ internal import Users
 /// The read model of attendances. The row of a user who left stays, because the next domain event needs its version.
 struct AttendancesProjection: Projection {
     static let name = "attendances"
-    static let version: Int32 = 2
+    static let version: Int32 = 1
     static let personalColumns: Set<String> = []
 
     struct Changes: Sendable, Hashable {

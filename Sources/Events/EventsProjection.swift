@@ -7,7 +7,7 @@ internal import Users
 /// The read model of events: their present details, and the columns of the nearby search.
 struct EventsProjection: Projection {
     static let name = "events"
-    static let version: Int32 = 2
+    static let version: Int32 = 1
     static let personalColumns: Set<String> = ["address", "lat", "lon", "band", "x", "y", "z"]
 
     struct Changes: Sendable, Hashable {

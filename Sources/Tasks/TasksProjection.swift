@@ -6,7 +6,7 @@ internal import Postgres
 /// The read model of tasks. The row of a deleted task stays without its title, so that an erasure of the account finds its stream.
 struct TasksProjection: Projection {
     static let name = "tasks"
-    static let version: Int32 = 2
+    static let version: Int32 = 1
     static let personalColumns: Set<String> = ["title"]
 
     struct Row: Sendable, Hashable {

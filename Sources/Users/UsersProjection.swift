@@ -5,7 +5,7 @@ internal import Postgres
 /// The read model of users: the digest of each user's present token.
 struct UsersProjection: Projection {
     static let name = "users"
-    static let version: Int32 = 2
+    static let version: Int32 = 1
     static let personalColumns: Set<String> = ["device"]
 
     struct Changes: Sendable, Hashable {

@@ -1,6 +1,7 @@
 import Encoding
 import EventStore
 import TestChance
+import TestDatabase
 import Testing
 
 @testable import Accounts
@@ -33,7 +34,7 @@ private let key43 = String(repeating: "A", count: 43)
         for (event, type, text) in try Self.events() {
             #expect(event.stored.type == type)
             #expect(event.stored.data.text == text)
-            #expect(try AccountDomainEvent.decode(StoredEvent(type: type, format: 1, facts: Array(text.utf8))) == event)
+            #expect(try AccountDomainEvent.decode(type, together: Array(text.utf8)) == event)
         }
     }
 
@@ -42,7 +43,7 @@ private let key43 = String(repeating: "A", count: 43)
         let stored = AccountDomainEvent.created(created).stored
         #expect(stored.data["name"] == .null)
         #expect(
-            try AccountDomainEvent.decode(StoredEvent(type: stored.type, format: 1, facts: stored.data.utf8)) == .created(created)
+            try AccountDomainEvent.decode(stored.type, together: stored.data.utf8) == .created(created)
         )
     }
 
@@ -58,7 +59,7 @@ private let key43 = String(repeating: "A", count: 43)
             #expect(erased.stored.type == type)
             #expect(erased.stored.data == [:])
             #expect(throws: FormatError("\(type), format 1: no personal members in the stored data")) {
-                try AccountDomainEvent.decode(StoredEvent(type: type, format: 1, facts: Array("{}".utf8)))
+                try AccountDomainEvent.decode(type, together: Array("{}".utf8))
             }
         }
         #expect(AccountDomainEvent.erased.state == ["erased": .bool(true)])
@@ -76,7 +77,7 @@ private let key43 = String(repeating: "A", count: 43)
     @Test func `an error about a stored account does not show its values`() throws {
         let data = #"{"name":"Ann","email":"Ann@Example.org","password":"correct horse","token":"x"}"#
         #expect(throws: FormatError("AccountCreated, format 1: no usable email in the stored data")) {
-            try AccountDomainEvent.decode(StoredEvent(type: "AccountCreated", format: 1, facts: Array(data.utf8)))
+            try AccountDomainEvent.decode("AccountCreated", together: Array(data.utf8))
         }
     }
 
@@ -90,7 +91,8 @@ private let key43 = String(repeating: "A", count: 43)
         let stored = AccountDomainEvent.created(try .ann()).stored
         #expect(throws: FormatError("AccountCreated, format 1: \(reason)")) {
             try AccountDomainEvent.decode(
-                StoredEvent(type: stored.type, format: 1, facts: stored.data.utf8), in: StreamName(stream), version: version)
+                StoredEvent(type: stored.type, format: 1, together: stored.data.utf8, of: AccountDomainEvent.self),
+                in: StreamName(stream), version: version)
         }
     }
 
@@ -113,9 +115,9 @@ private let key43 = String(repeating: "A", count: 43)
             let (_, type, text) = events[number % events.count]
             let data = mutations.next(of: [text])
             do {
-                let event = try AccountDomainEvent.decode(StoredEvent(type: type, format: 1, facts: data))
+                let event = try AccountDomainEvent.decode(type, together: data)
                 try #require(
-                    try AccountDomainEvent.decode(StoredEvent(type: type, format: 1, facts: event.stored.data.utf8)) == event)
+                    try AccountDomainEvent.decode(type, together: event.stored.data.utf8) == event)
             } catch is FormatError {
                 // The error is a sentence that names the violation.
             }

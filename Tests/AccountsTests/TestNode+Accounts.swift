@@ -67,13 +67,9 @@ extension TestNode where Module == AccountsModule {
 
     /// Appends to account 1 as a program without this program's read model does.
     func appendElsewhere(_ event: AccountDomainEvent, version: Int32) async throws {
-        let stored = event.stored
-        try await client.query(
-            """
-            SELECT log.append(ARRAY[gen_random_uuid()], ARRAY['account-1'], ARRAY[\(version)], ARRAY[\(stored.type)],
-                ARRAY[1::smallint], ARRAY[now()], ARRAY[\(stored.data.text)],
-                ARRAY['{"request_id":"x","actor":null,"trace_id":null}'], ARRAY[NULL], ARRAY[NULL::bytea], '{}'::text[], '{}'::integer[])
-            """)
+        let (type, data) = event.stored
+        let stored = StoredEvent(type: type, format: 1, together: data.utf8, of: AccountDomainEvent.self)
+        try await client.append(elsewhere: stored, to: StreamName("account-1"), version: version)
     }
 
     /// The stored types of an account's stream, in order.

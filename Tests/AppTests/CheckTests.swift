@@ -54,15 +54,15 @@ import Testing
                 status: 200,
                 metrics: """
                     # TYPE humon_read_model_rows_compared_total counter
-                    humon_read_model_rows_compared_total{read_model="events_v2"} 1200
-                    humon_read_model_rows_compared_total{read_model="users_v2"} 34
-                    humon_read_model_rows_differing{read_model="events_v2"} \(differing)
+                    humon_read_model_rows_compared_total{read_model="events_v1"} 1200
+                    humon_read_model_rows_compared_total{read_model="users_v1"} 34
+                    humon_read_model_rows_differing{read_model="events_v1"} \(differing)
                     """)
         }
         #expect(check(0).state == .ok)
         #expect(check(0).result == "the server compares them with the log: none differs")
         #expect(check(2).state == .bad)
-        #expect(check(2).result == "2 of events_v2 differ from the log")
+        #expect(check(2).result == "2 of events_v1 differ from the log")
         #expect(RowsCheck.check(status: 401, metrics: "").state == .warn)
         #expect(RowsCheck.check(status: 200, metrics: "other 1\n").state == .ok)
     }

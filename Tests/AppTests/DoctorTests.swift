@@ -59,49 +59,49 @@ import Testing
             result: "humon_reader may execute log.lock", hint: "Run humon migrate.",
             cure: "REVOKE EXECUTE ON FUNCTION log.lock FROM PUBLIC"),
         Ailment(
-            script: "ALTER TABLE users_v2.users OWNER TO CURRENT_USER", check: "grants",
-            result: "humon_app does not own the read model users_v2", hint: "Run humon migrate.",
-            cure: "ALTER TABLE users_v2.users OWNER TO humon_app; GRANT SELECT ON users_v2.users TO humon_reader"),
+            script: "ALTER TABLE users_v1.users OWNER TO CURRENT_USER", check: "grants",
+            result: "humon_app does not own the read model users_v1", hint: "Run humon migrate.",
+            cure: "ALTER TABLE users_v1.users OWNER TO humon_app; GRANT SELECT ON users_v1.users TO humon_reader"),
         Ailment(
-            script: "REVOKE USAGE ON SCHEMA users_v2 FROM humon_reader", check: "grants",
-            result: "humon_reader may not read the read model users_v2", hint: "Run humon migrate.",
-            cure: "GRANT USAGE ON SCHEMA users_v2 TO humon_reader"),
+            script: "REVOKE USAGE ON SCHEMA users_v1 FROM humon_reader", check: "grants",
+            result: "humon_reader may not read the read model users_v1", hint: "Run humon migrate.",
+            cure: "GRANT USAGE ON SCHEMA users_v1 TO humon_reader"),
         Ailment(
-            script: "ALTER SCHEMA events_v2 RENAME TO mislaid", check: "read model events", result: "is missing",
+            script: "ALTER SCHEMA events_v1 RENAME TO mislaid", check: "read model events", result: "is missing",
             hint: "Run humon projections rebuild --all. humon serve builds it, too, when it starts.",
-            cure: "ALTER SCHEMA mislaid RENAME TO events_v2"),
+            cure: "ALTER SCHEMA mislaid RENAME TO events_v1"),
         Ailment(
             script:
-                "SELECT log.leave_inline(ARRAY['users_v2']); UPDATE log.read_models SET position = position + 7 WHERE schema = 'users_v2'",
+                "SELECT log.leave_inline(ARRAY['users_v1']); UPDATE log.read_models SET position = position + 7 WHERE schema = 'users_v1'",
             check: "read model users",
             result: "but the log ends before it",
             hint: "Restore the log, or, if it is as it should be, run humon projections rebuild --all.",
-            cure: "UPDATE log.read_models SET position = position - 7 WHERE schema = 'users_v2'"),
+            cure: "UPDATE log.read_models SET position = position - 7 WHERE schema = 'users_v1'"),
         Ailment(
             script:
-                "SELECT log.leave_inline(ARRAY['attendances_v2']); UPDATE log.read_models SET position = position - 3 WHERE schema = 'attendances_v2'",
+                "SELECT log.leave_inline(ARRAY['attendances_v1']); UPDATE log.read_models SET position = position - 3 WHERE schema = 'attendances_v1'",
             check: "read model attendances", state: "warn",
             result: "3 recorded events behind the log",
             hint: "A server of this version updates it; check that one runs.",
-            cure: "UPDATE log.read_models SET position = position + 3 WHERE schema = 'attendances_v2'"),
+            cure: "UPDATE log.read_models SET position = position + 3 WHERE schema = 'attendances_v1'"),
         Ailment(
             script: "SELECT setval('log.event_ids', 3)", check: "sequences",
             result: "log.event_ids is at 3, but event-20 is in use",
             hint: "SELECT setval('log.event_ids', 20);", cure: "SELECT setval('log.event_ids', 20)"),
         Ailment(
-            script: "UPDATE humon.migrations SET name = '0005_append.old' WHERE name = '0005_append'", check: "migrations",
+            script: "INSERT INTO humon.migrations VALUES ('0002_tea', repeat('a', 64))", check: "migrations",
             result: "this program does not know it", hint: "Run the version of humon that this database belongs to.",
-            cure: "UPDATE humon.migrations SET name = '0005_append' WHERE name = '0005_append.old'"),
+            cure: "DELETE FROM humon.migrations WHERE name = '0002_tea'"),
         Ailment(
             script: "UPDATE humon.migrations SET checksum = reverse(checksum) WHERE name LIKE 'functions%'", check: "migrations",
             result: "missing: functions", hint: "Run humon migrate.",
             cure: "UPDATE humon.migrations SET checksum = reverse(checksum) WHERE name LIKE 'functions%'"),
         Ailment(
             script:
-                "INSERT INTO log.follower_leaders VALUES ('feed'); INSERT INTO log.parked_streams VALUES ('feed', 'event-1', 1, 2, 'thirteen')",
+                "INSERT INTO log.subscription_leaders VALUES ('feed'); INSERT INTO log.parked_streams VALUES ('feed', 'event-1', 1, 2, 'thirteen')",
             check: "subscriptions", result: "1 parked by feed",
             hint: "See humon subscriptions parked feed; mend the cause, then humon subscriptions retry feed.",
-            cure: "DELETE FROM log.parked_streams; DELETE FROM log.follower_leaders"),
+            cure: "DELETE FROM log.parked_streams; DELETE FROM log.subscription_leaders"),
         Ailment(
             script: "DELETE FROM humon.migrations WHERE name = (SELECT max(name) FROM humon.migrations WHERE name < '1')",
             check: "migrations",
@@ -165,7 +165,7 @@ import Testing
 
                 // The read model is now wrong and the index is right, so they differ.
                 _ = try await database.withClient {
-                    try await $0.query("UPDATE events_v2.events SET name = 'x' WHERE id = 7")
+                    try await $0.query("UPDATE events_v1.events SET name = 'x' WHERE id = 7")
                 }
                 let (again, differing) = try await Self.screen(directory, environment)
                 #expect((again, differing["index"]?["state"]) == (2, "bad"))
@@ -187,7 +187,7 @@ import Testing
             var environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret]
             let demo = try await HumonProcess.run(["demo", "--events", "20"], in: directory, environment: environment)
             #expect(demo.status == 0, "\(demo.error)")
-            _ = try await database.withClient { try await $0.query("UPDATE events_v2.events SET name = 'x' WHERE id = 7") }
+            _ = try await database.withClient { try await $0.query("UPDATE events_v1.events SET name = 'x' WHERE id = 7") }
             try await HumonProcess.withServer(in: directory, environment: environment) { server, _ in
                 environment["HUMON_ADMIN_PORT"] = "\(try #require(server.adminPort))"
                 // The index agrees with the read model.
@@ -196,7 +196,7 @@ import Testing
                     rows = try await Self.screen(directory, environment).lines["rows"] ?? .null
                     return rows["state"] == "bad"
                 }
-                #expect(rows["result"] == "1 of events_v2 differ from the log", "\(rows.text)")
+                #expect(rows["result"] == "1 of events_v1 differ from the log", "\(rows.text)")
                 #expect(rows["hint"]?.word.contains("humon projections rebuild --all") == true)
                 #expect(server.error.contains("rows of a read model differ from the log"))
             }

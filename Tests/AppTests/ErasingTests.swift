@@ -31,7 +31,7 @@ import Testing
 
             let erased = try await database.withClient { client async throws in
                 try await client.withTransaction { connection in
-                    try await connection.query("SELECT FROM events_v2_previous.events LIMIT 0")
+                    try await connection.query("SELECT FROM events_v1_previous.events LIMIT 0")
                     return try await humon("users", "erase", "1", "--yes", "--json")
                 }
             }
@@ -39,7 +39,7 @@ import Testing
                 erased.output == #"{"user":1,"state":"erased",\#(extent),"position":4}"# + "\n", "\(erased.output)\(erased.error)"
             )
             #expect(try await exchange("GET", base + "/events/1").status == 404)
-            #expect(erased.status == 2 && erased.error.contains("keep the words: events_v2_previous."), "\(erased.error)")
+            #expect(erased.status == 2 && erased.error.contains("keep the words: events_v1_previous."), "\(erased.error)")
             let me = try await exchange("GET", base + "/users/me", headers: [("tb-device-token", "person")])
             #expect(me.status == 401)
             #expect(try await humon("log", "verify").status == 0)

@@ -18,6 +18,17 @@ private struct Hostile: Sendable {
         var type: String
         var data: String
         var actor = 1
+
+        private var stored: StoredEvent {
+            guard let domainEvent = Backend.domainEvents.first(where: { $0.category == StreamName(stream).category }) else {
+                preconditionFailure("no module has \(stream)")
+            }
+            return StoredEvent(type: type, format: 1, together: Array(data.utf8), of: domainEvent)
+        }
+        var facts: String { String(decoding: stored.facts, as: UTF8.self) }
+        var personal: String? {
+            if case .present(let utf8) = stored.personal { String(decoding: utf8, as: UTF8.self) } else { nil }
+        }
     }
 
     static let device = "03204de92e11fc8c528139be419065920eb83dbff1a4663bbea455aa6e9702bd"
@@ -74,15 +85,16 @@ private struct Hostile: Sendable {
 private func archive(_ lines: [Hostile.Line]) -> [UInt8] {
     func quoted(_ text: String) -> String { "\"" + text.replacing("\\", with: #"\\"#).replacing("\"", with: #"\""#) + "\"" }
     var text =
-        #"{"humon_log":1,"created_at":"2013-09-16T00:00:00.000Z","migrations":[],"first_position":1,"last_position":\#(lines.count),"recorded_events":\#(lines.count),"commands":0}"#
+        #"{"humon_log":2,"created_at":"2013-09-16T00:00:00.000Z","migrations":[],"first_position":1,"last_position":\#(lines.count),"recorded_events":\#(lines.count),"commands":0}"#
         + "\n"
     for (index, line) in lines.enumerated() {
         let metadata = #"{"request_id":"r","actor":\#(line.actor),"trace_id":null}"#
+        let digest = line.personal.map { SHA256.hash($0.utf8).hexadecimal }
         text +=
-            #"{"position":\#(index + 1),"id":"00000000-0000-4000-8000-00000000000\#(index)","stream":"\#(line.stream)","version":\#(line.version),"type":"\#(line.type)","format":1,"recorded_at":"2013-09-16T00:00:00.000000Z","data":\#(quoted(line.data)),"metadata":\#(quoted(metadata))}"#
+            #"{"position":\#(index + 1),"id":"00000000-0000-4000-8000-00000000000\#(index)","stream":"\#(line.stream)","version":\#(line.version),"type":"\#(line.type)","format":1,"recorded_at":"2013-09-16T00:00:00.000000Z","data":\#(quoted(line.facts)),"metadata":\#(quoted(metadata)),"personal":\#(line.personal.map(quoted) ?? "null"),"personal_sha256":\#(digest.map(quoted) ?? "null")}"#
             + "\n"
     }
-    let digest = SHA256.hash(text.utf8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    let digest = SHA256.hash(text.utf8).hexadecimal
     return Array((text + #"{"recorded_events":\#(lines.count),"commands":0,"sha256":"\#(digest)"}"# + "\n").utf8)
 }
 
@@ -116,14 +128,15 @@ private func load(_ bytes: [UInt8], into client: PostgresClient) async throws {
         }
     }
 
-    /// Writes the data as an earlier program may have imported it, or a person with rights recorded it.
+    /// Writes the data as a person with rights may have recorded it.
     private static func insert(_ lines: [Hostile.Line], _ client: PostgresClient) async throws {
         for (index, line) in lines.enumerated() {
             try await client.query(
                 """
-                INSERT INTO log.recorded_events (position, id, stream, version, type, format, recorded_at, data, metadata)
+                INSERT INTO log.recorded_events
                 SELECT \(Int64(index + 1)), gen_random_uuid(), \(line.stream), \(Int64(line.version))::integer, \(line.type), 1, now(),
-                    \(line.data)::text::json, \(#"{"request_id":"r","actor":\#(line.actor),"trace_id":null}"#)::text::json
+                    \(line.facts)::text::json, \(#"{"request_id":"r","actor":\#(line.actor),"trace_id":null}"#)::text::json,
+                    nullif(\(line.personal ?? ""), '')::json, sha256(convert_to(nullif(\(line.personal ?? ""), ''), 'UTF8'))
                 """)
         }
     }

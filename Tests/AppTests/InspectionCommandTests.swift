@@ -24,9 +24,12 @@ private struct Tool: Sendable {
                     """
                     INSERT INTO log.recorded_events
                     SELECT log.tail() + 1, gen_random_uuid(), stream, 2, 'EventUpdated', 1, recorded_at + interval '1 minute',
-                        '{"name":"Tea\\u001b[2J","address":"Secret Street 1","lat":1.5,"lon":2,"started_at":"2030-01-01T00:00:00.000Z","ended_at":null}',
-                        '{"request_id":"tea-time","actor":1,"trace_id":"0af7651916cd43dd8448eb211c80319c"}'
-                    FROM log.recorded_events WHERE stream = 'event-12'
+                        '{"started_at":"2030-01-01T00:00:00.000Z","ended_at":null}',
+                        '{"request_id":"tea-time","actor":1,"trace_id":"0af7651916cd43dd8448eb211c80319c"}',
+                        own::json, sha256(convert_to(own, 'UTF8'))
+                    FROM log.recorded_events,
+                        (VALUES ('{"salt":"00","name":"Tea\\u001b[2J","address":"Secret Street 1","lat":1.5,"lon":2}')) AS o (own)
+                    WHERE stream = 'event-12'
                     """
                 )
             }

@@ -10,10 +10,10 @@ import Testing
         }
         let expected = [
             "accounts_v1": "98953bad5ce56f34",
-            "attendances_v2": "84e6e6f13e529e39",
-            "events_v2": "5e10520498b989af",
-            "tasks_v2": "7171403b5ee344be",
-            "users_v2": "c7be7118dc074f8e",
+            "attendances_v1": "84e6e6f13e529e39",
+            "events_v1": "5e10520498b989af",
+            "tasks_v1": "7171403b5ee344be",
+            "users_v1": "c7be7118dc074f8e",
         ]
         // Two versions stand beside each other during a deploy, so tables of one name must be equal.
         #expect(

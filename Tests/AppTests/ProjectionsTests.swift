@@ -45,7 +45,7 @@ import Testing
 
             // A wrong row is found, printed without personal data, and repaired.
             _ = try await database.withClient { client in
-                try await client.query("UPDATE events_v2.events SET name = 'A lie', lat = 1 WHERE id = 7")
+                try await client.query("UPDATE events_v1.events SET name = 'A lie', lat = 1 WHERE id = 7")
             }
             let lie = try await humon(["verify", "events", "users"])
             #expect(lie.status == 2)
@@ -73,7 +73,7 @@ import Testing
                 #expect(try await humon(["verify", "events"]).status == 0)
             }
 
-            #expect(try await humon(["prune", "--all", "--yes"]).output.contains("attendances_v2_previous"))
+            #expect(try await humon(["prune", "--all", "--yes"]).output.contains("attendances_v1_previous"))
             #expect(try await humon(["prune", "--all"]).output == "There was nothing to drop.\n")
             let nothing = try await humon(["rollback", "users", "--yes"])
             #expect(nothing.status == 1)
@@ -108,7 +108,7 @@ import Testing
                 // A reader of the tables that a cutover replaced delays the next cutover, just before its end.
                 try await database.withClient(connections: 2) { client in
                     try await client.withTransaction { connection in
-                        try await connection.query("SELECT 1::bigint FROM events_v2_previous.events LIMIT 1")
+                        try await connection.query("SELECT 1::bigint FROM events_v1_previous.events LIMIT 1")
                         let second = try HumonProcess(rebuild, in: directory, environment: environment)
                         try await eventually("the second rebuild to be held up") {
                             try await client.query(

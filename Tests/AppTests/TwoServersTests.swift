@@ -160,7 +160,7 @@ import Testing
                     exchange("GET", base + "/v1/events/77"), exchange("GET", base + "/v1/events/nearests\(url)000"),
                 ]
                 _ = try await withPostgres(PostgresConfiguration(url: database), logger: .quiet) { client in
-                    try await client.query("DROP SCHEMA users_v2, events_v2, attendances_v2 CASCADE")
+                    try await client.query("DROP SCHEMA users_v1, events_v1, attendances_v1 CASCADE")
                 }
                 #expect(try await exchange("GET", base + "/v1/events/77").status == 500)
                 let rebuilt = try await HumonProcess.run(["projections", "rebuild", "--all"], in: directory)
@@ -180,8 +180,8 @@ import Testing
         try await withPostgres(PostgresConfiguration(url: url), logger: .quiet) { client in
             try await client.query(
                 """
-                SELECT 'user ' || u::text AS line FROM users_v2.users AS u UNION ALL SELECT 'event ' || e::text FROM events_v2.events AS e
-                UNION ALL SELECT 'attendance ' || a::text FROM attendances_v2.attendances AS a ORDER BY line
+                SELECT 'user ' || u::text AS line FROM users_v1.users AS u UNION ALL SELECT 'event ' || e::text FROM events_v1.events AS e
+                UNION ALL SELECT 'attendance ' || a::text FROM attendances_v1.attendances AS a ORDER BY line
                 """
             ).decode(String.self)
         }

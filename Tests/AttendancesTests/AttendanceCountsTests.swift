@@ -100,7 +100,7 @@ import Users
             }
             // The log does not have this attendance, and the rebuilt tables will not.
             _ = try await database.withClient { client in
-                try await client.query("INSERT INTO attendances_v2.attendances VALUES (1, 50, 1, now())")
+                try await client.query("INSERT INTO attendances_v1.attendances VALUES (1, 50, 1, now())")
             }
             try await TestNode.with(database) { node in
                 #expect(node.counted(1) == 2)
@@ -143,7 +143,7 @@ import Users
                 try await node.attend(1, by: 2)
                 #expect(node.counted(1) == 2)
                 try await database.loseEndOfLog(
-                    after: 2, script: "DELETE FROM attendances_v2.attendances WHERE user_id = 2;")
+                    after: 2, script: "DELETE FROM attendances_v1.attendances WHERE user_id = 2;")
                 try await eventually { node.counted(1) == 1 }
                 try await node.attend(1, by: 3)
                 try await eventually { node.counted(1) == 2 }

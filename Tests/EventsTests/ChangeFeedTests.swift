@@ -199,7 +199,7 @@ private struct Follower {
                                 ALTER TABLE log.recorded_events DISABLE TRIGGER refuse_change;
                                 DELETE FROM log.recorded_events WHERE position > 3;
                                 ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change;
-                                DELETE FROM events_v2.events WHERE id > 3;
+                                DELETE FROM events_v1.events WHERE id > 3;
                                 """)
                     }
                 }

@@ -1,6 +1,7 @@
 import Encoding
 import EventStore
 import Foundation
+import TestDatabase
 import Testing
 import Users
 
@@ -42,7 +43,7 @@ import Users
     ) throws {
         #expect(event.stored.type == type)
         #expect(event.stored.data.text == text)
-        #expect(try EventDomainEvent.decode(StoredEvent(type: type, format: 1, facts: Array(text.utf8))) == event)
+        #expect(try EventDomainEvent.decode(type, together: Array(text.utf8)) == event)
     }
 
     @Test func `a stored coordinate keeps its last digit`() throws {
@@ -52,7 +53,7 @@ import Users
         #expect(stored.data["lat"] == .number("37.760000000000005"))
         #expect(stored.data["lon"] == .number("-122.42999999999999"))
         #expect(
-            try EventDomainEvent.decode(StoredEvent(type: stored.type, format: 1, facts: stored.data.utf8))
+            try EventDomainEvent.decode(stored.type, together: stored.data.utf8)
                 == .updated(EventUpdated(details: details))
         )
     }
@@ -69,13 +70,13 @@ import Users
     @Test(arguments: ["EventCreated", "EventUpdated", "EventCancelled", "EventHidden", "EventUnhidden", "EventErased"])
     func `an event's domain event in a newer format is refused`(type: String) {
         #expect(throws: FormatError("\(type) has formats 1 to 1, not 2: written by a newer humon")) {
-            try EventDomainEvent.decode(StoredEvent(type: type, format: 2, facts: Array("{}".utf8)))
+            try EventDomainEvent.decode(type, format: 2, together: Array("{}".utf8))
         }
     }
 
     @Test func `an event's domain event under an unknown name is refused`() {
         #expect(throws: FormatError("no stored type EventPostponed in category event")) {
-            try EventDomainEvent.decode(StoredEvent(type: "EventPostponed", format: 1, facts: Array("{}".utf8)))
+            try EventDomainEvent.decode("EventPostponed", together: Array("{}".utf8))
         }
     }
 
@@ -93,14 +94,14 @@ import Users
         }
         object[name] = value
         #expect(throws: FormatError("EventCreated, format 1: no usable \(name) in the stored data")) {
-            try EventDomainEvent.decode(StoredEvent(type: "EventCreated", format: 1, facts: JSON.object(object).utf8))
+            try EventDomainEvent.decode("EventCreated", together: JSON.object(object).utf8)
         }
     }
 
     @Test(arguments: [#"{"reason":null}"#, #"{"reason":1}"#])
     func `a stored EventHidden without a text as its reason is refused`(data: String) {
         #expect(throws: FormatError("EventHidden, format 1: no usable reason in the stored data")) {
-            try EventDomainEvent.decode(StoredEvent(type: "EventHidden", format: 1, facts: Array(data.utf8)))
+            try EventDomainEvent.decode("EventHidden", together: Array(data.utf8))
         }
     }
 
@@ -133,7 +134,7 @@ import Users
             }
             object[name] = value
             #expect(throws: FormatError("\(stored.type), format 1: \(reason)")) {
-                try EventDomainEvent.decode(StoredEvent(type: stored.type, format: 1, facts: JSON.object(object).utf8))
+                try EventDomainEvent.decode(stored.type, together: JSON.object(object).utf8)
             }
         }
     }
@@ -143,7 +144,7 @@ import Users
         var details = EventDetails.concert
         details.coordinates = Coordinates(lat: lat, lon: lon)
         let event = EventDomainEvent.updated(EventUpdated(details: details))
-        #expect(try EventDomainEvent.decode(StoredEvent(type: "EventUpdated", format: 1, facts: event.stored.data.utf8)) == event)
+        #expect(try EventDomainEvent.decode("EventUpdated", together: event.stored.data.utf8) == event)
     }
 
     @Test(arguments: ["owner", "name", "address", "lat", "lon", "started_at", "ended_at"])
@@ -154,7 +155,7 @@ import Users
         }
         object[name] = nil
         #expect(throws: FormatError("EventCreated, format 1: no usable \(name) in the stored data")) {
-            try EventDomainEvent.decode(StoredEvent(type: "EventCreated", format: 1, facts: JSON.object(object).utf8))
+            try EventDomainEvent.decode("EventCreated", together: JSON.object(object).utf8)
         }
     }
 }
@@ -260,7 +261,7 @@ import Users
     func `an event stream begins with EventCreated and goes on with other domain events`(
         event: EventDomainEvent, stream: String, version: Int32, reason: String
     ) {
-        let stored = StoredEvent(type: event.stored.type, format: 1, facts: event.stored.data.utf8)
+        let stored = StoredEvent(type: event.stored.type, format: 1, together: event.stored.data.utf8, of: EventDomainEvent.self)
         #expect(throws: FormatError("\(stored.type), format 1: \(reason)")) {
             try EventDomainEvent.decode(stored, in: StreamName(stream), version: version)
         }

@@ -3,6 +3,7 @@ import EventStore
 import Foundation
 import SpatialIndex
 import TestChance
+import TestDatabase
 import Testing
 import Users
 
@@ -23,20 +24,21 @@ import Users
         var accepted = 0
         for offset in 0..<Self.count {
             let original = events[offset % events.count].stored
-            let stored = StoredEvent(type: original.type, format: 1, facts: mutations.next(of: [original.data.utf8]))
+            let stored = StoredEvent(
+                type: original.type, format: 1, together: mutations.next(of: [original.data.utf8]), of: EventDomainEvent.self)
             let stream = StreamName(mutations.text(of: ["event-12", "event-9223372036854775807"]))
             let version = mutations.number(Int32.self)
             do {
                 let event = try EventDomainEvent.decode(stored)
                 try #require(
-                    try EventDomainEvent.decode(StoredEvent(type: stored.type, format: 1, facts: event.stored.data.utf8)) == event
+                    try EventDomainEvent.decode(stored.type, together: event.stored.data.utf8) == event
                 )
                 // The decoded event fits every projection, index and search.
                 let envelope = EventEnvelope(
                     id: UUID(), stream: EventID(rawValue: Int64(offset + 1)).stream, version: 1, recordedAt: .startOfPicnic,
                     metadata: Metadata(requestID: "test", actor: nil, traceID: nil), event: event)
                 let changes = EventsProjection().fold([envelope])
-                for write in EventsProjection().writes(for: changes, in: "events_v2") { _ = write.statement }
+                for write in EventsProjection().writes(for: changes, in: "events_v1") { _ = write.statement }
                 var batch = EventIndex.Batch()
                 for created in changes.created {
                     let details = try #require(created.details)
@@ -74,7 +76,7 @@ import Users
                     // Details that may be recorded can also be read.
                     let stored = EventDomainEvent.created(EventCreated(owner: .ann, details: details)).stored
                     #expect(throws: Never.self) {
-                        try EventDomainEvent.decode(StoredEvent(type: stored.type, format: 1, facts: stored.data.utf8))
+                        try EventDomainEvent.decode(stored.type, together: stored.data.utf8)
                     }
                     _ = try EventPatch(json).applied(to: details)
                 } catch {
@@ -115,7 +117,7 @@ import Users
                 try event.check()
                 _ = (event.version + 1, Band(lat: event.details.coordinates.lat), event.details.startedAt.description)
             } catch {
-                try #require(error.description.contains("in the read model events_v2"))
+                try #require(error.description.contains("in the read model events_v1"))
             }
             do {
                 _ = try UnitVector(storedX: bits[2], y: bits[3], z: bits[4])

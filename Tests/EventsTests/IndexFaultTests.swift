@@ -38,7 +38,7 @@ private enum CreatedAnew: DomainEvent {
                             INSERT INTO log.recorded_events SELECT position, gen_random_uuid(), 'event-' || (1000 + position), 1, type,
                             format, recorded_at, data, metadata, personal, personal_digest FROM gone
                             """)
-                        try await connection.query("UPDATE events_v2.events SET id = 1000 + id WHERE id > 15")
+                        try await connection.query("UPDATE events_v1.events SET id = 1000 + id WHERE id > 15")
                         try await connection.query("ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change")
                     }
                 }

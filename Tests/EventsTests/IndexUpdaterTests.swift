@@ -153,7 +153,7 @@ import Users
                                 ALTER TABLE log.recorded_events DISABLE TRIGGER refuse_change;
                                 DELETE FROM log.recorded_events WHERE position > 3;
                                 ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change;
-                                DELETE FROM events_v2.events WHERE id > 3;
+                                DELETE FROM events_v1.events WHERE id > 3;
                                 """)
                     }
                 }
@@ -192,7 +192,7 @@ import Users
             try await TestNode.with(database) { node in
                 let (id, _) = try await node.create()
                 // A wrong value in the read model, which a new node loads.
-                _ = try await database.withClient { try await $0.query("UPDATE events_v2.events SET name = 'Lie'") }
+                _ = try await database.withClient { try await $0.query("UPDATE events_v1.events SET name = 'Lie'") }
                 try await TestNode.with(database) { fooled in
                     #expect(try await fooled.module.view().event(id)?.text.contains("Lie") == true)
                     try await database.withClient(role: "humon_app", connections: 4) { client in

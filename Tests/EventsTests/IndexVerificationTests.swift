@@ -56,7 +56,7 @@ import Testing
                 #expect(part.isSample && part.differing == 0 && part.events <= 20)
                 let whole = try await node.module.verifyIndex(sample: 20)
                 #expect(!whole.isSample && whole.events == 20)
-                _ = try await database.withClient { try await $0.query("UPDATE events_v2.events SET name = 'Lie'") }
+                _ = try await database.withClient { try await $0.query("UPDATE events_v1.events SET name = 'Lie'") }
                 // PostgreSQL chooses blocks of rows at random, and may choose none.
                 try await eventually("a sample with a row") { try await node.module.verifyIndex(sample: 19).differing > 0 }
             }
@@ -71,11 +71,11 @@ import Testing
                 let batch = try Self.copy(of: EventID(rawValue: 1), in: index)
                 let comparison = try await database.withClient { client in
                     try await client.withTransaction { connection in
-                        try await connection.query("LOCK TABLE events_v2.events IN ACCESS EXCLUSIVE MODE")
+                        try await connection.query("LOCK TABLE events_v1.events IN ACCESS EXCLUSIVE MODE")
                         let comparison = Task { try await node.module.verifyIndex() }
                         try await eventually("a comparison that waits for the rows") {
                             try await client.query(
-                                "SELECT 1::bigint FROM pg_locks WHERE NOT granted AND relation = 'events_v2.events'::regclass"
+                                "SELECT 1::bigint FROM pg_locks WHERE NOT granted AND relation = 'events_v1.events'::regclass"
                             ).isEmpty == false
                         }
                         let before = index.backlogBytes
@@ -104,8 +104,8 @@ import Testing
                 for number in 0..<3 { try await node.hide(node.create(.at(number)).id) }
                 #expect(try await node.module.verifyIndex().differing == 0)
                 _ = try await database.withClient { client in
-                    try await client.query("UPDATE events_v2.events SET name = 'Lie' WHERE id = 1")
-                    try await client.query("UPDATE events_v2.events SET is_cancelled = true WHERE id = 2")
+                    try await client.query("UPDATE events_v1.events SET name = 'Lie' WHERE id = 1")
+                    try await client.query("UPDATE events_v1.events SET is_cancelled = true WHERE id = 2")
                 }
                 let verification = try await node.module.verifyIndex()
                 #expect(
@@ -122,9 +122,9 @@ import Testing
                 for number in 0..<30 { try await node.create(.at(number)) }
                 #expect(try await node.module.verifyIndex().differing == 0)
                 _ = try await database.withClient { client in
-                    try await client.query("UPDATE events_v2.events SET name = 'Lie' WHERE id = 3")
-                    try await client.query("UPDATE events_v2.events SET owner_id = 9 WHERE id = 4")
-                    try await client.query("UPDATE events_v2.events SET id = 77 WHERE id = 5")
+                    try await client.query("UPDATE events_v1.events SET name = 'Lie' WHERE id = 3")
+                    try await client.query("UPDATE events_v1.events SET owner_id = 9 WHERE id = 4")
+                    try await client.query("UPDATE events_v1.events SET id = 77 WHERE id = 5")
                 }
                 let verification = try await node.module.verifyIndex()
                 #expect(verification.events == 30)

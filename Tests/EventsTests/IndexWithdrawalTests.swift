@@ -109,12 +109,8 @@ private let away = NearbySearch.everywhere
                     ),
                     (4, "EventHidden", #"{"reason":"Late"}"#), (5, "EventUnhidden", "{}"),
                 ] as [(Int32, String, String)] {
-                    try await node.client.query(
-                        """
-                        SELECT log.append(ARRAY[gen_random_uuid()], ARRAY[\(id.stream.description)], ARRAY[\(version)],
-                            ARRAY[\(type)], ARRAY[1::smallint], ARRAY[now()], ARRAY[\(data)],
-                            ARRAY['{"request_id":"x","actor":1,"trace_id":null}'], ARRAY[NULL], ARRAY[NULL::bytea], '{}'::text[], '{}'::integer[])
-                        """)
+                    let stored = StoredEvent(type: type, format: 1, together: Array(data.utf8), of: EventDomainEvent.self)
+                    try await node.client.append(elsewhere: stored, to: id.stream, version: version)
                 }
                 try await eventually { recorder.now.through == 5 }
                 let now = recorder.now
@@ -174,7 +170,7 @@ private let away = NearbySearch.everywhere
             let recorder = Recorder()
             try await TestNode.with(database) { node in try await node.create() }
             // A wrong value that the index loads: it differs from the tables of a rebuild.
-            _ = try await database.withClient { try await $0.query("UPDATE events_v2.events SET name = 'Lie'") }
+            _ = try await database.withClient { try await $0.query("UPDATE events_v1.events SET name = 'Lie'") }
             try await TestNode.with(database, listener: recorder) { _ in
                 _ = try await database.withClient(role: "humon_app", connections: 4) { client in
                     try await ReadModels(projections: [EventsProjection()], client: client, logger: .quiet).rebuild { _ in }
@@ -216,7 +212,7 @@ private let away = NearbySearch.everywhere
             try await TestNode.with(database) { node in
                 for _ in 0..<3 { try await node.create() }
                 _ = try await database.withClient {
-                    try await $0.query("UPDATE events_v2.events SET is_hidden = true WHERE id = 2")
+                    try await $0.query("UPDATE events_v1.events SET is_hidden = true WHERE id = 2")
                 }
                 #expect(try await node.module.verifyIndex().differences == ["1 events are held that are not there"])
             }

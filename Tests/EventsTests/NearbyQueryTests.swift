@@ -73,7 +73,7 @@ import Users
             configuration.sessionSettings = ["enable_seqscan": "off"]
             try await withPostgres(configuration, logger: .quiet) { client in
                 try await Self.fill(client, Self.places())
-                if isAnalysed { try await client.query("ANALYZE events_v2.events") }
+                if isAnalysed { try await client.query("ANALYZE events_v1.events") }
                 let search = NearbySearch(centre: Coordinates(lat: 48.1, lon: 11.6), radius: 5)
                 // The generic plan of a prepared statement, which does not depend on the values.
                 try await client.query("SET plan_cache_mode = force_generic_plan")

@@ -199,7 +199,7 @@ import Users
                     try await eventually("the writes on the standby") { try await LogReader(client: client).tail() == 20 }
                 }
                 try await standby.pauseReplay()
-                try await database.loseEndOfLog(after: 15, script: "DELETE FROM events_v2.events WHERE id > 15;")
+                try await database.loseEndOfLog(after: 15, script: "DELETE FROM events_v1.events WHERE id > 15;")
                 try await TestNode.with(database, isFilled: false) { writer in
                     for number in 0..<5 { try await writer.create(.at(100 + number)) }
                 }

@@ -61,11 +61,11 @@ import Users
             _ = try await database.withClient { client in
                 try await client.query(
                     """
-                    INSERT INTO events_v2.events
+                    INSERT INTO events_v1.events
                     SELECT id, 1, 1 + id % 100, 'Party', NULL, 0, 0, now(), NULL, 0, 1, 0, 0, false, false
                     FROM generate_series(1, 10000) AS id
                     """)
-                try await client.query("ANALYZE events_v2.events")
+                try await client.query("ANALYZE events_v1.events")
             }
             var configuration = database.configuration(role: "humon_app", connections: 1)
             configuration.sessionSettings = ["enable_seqscan": "off"]

@@ -173,7 +173,7 @@ struct FaultInjector: Sendable {
             """
             SELECT string_agg(v, ' ' ORDER BY v) FROM (
                 SELECT concat(ctid, xmin) FROM log.read_models UNION ALL SELECT concat(ctid, xmin) FROM log.inline_read_models
-                UNION ALL SELECT concat(ctid, xmin) FROM log.shadows UNION ALL SELECT concat(ctid, xmin) FROM log.follower_leaders
+                UNION ALL SELECT concat(ctid, xmin) FROM log.shadows UNION ALL SELECT concat(ctid, xmin) FROM log.subscription_leaders
             ) AS rows (v)
             """
         ).decode(String.self)

@@ -16,7 +16,7 @@ import Testing
             let (faulty, sound) = (try await api.createEvent(), try await api.createEvent(name: "Sound"))
             for fault in Self.faults {
                 _ = try await api.database.withClient { client in
-                    try await client.query(SQL(unsafeText: "UPDATE events_v2.events SET \(fault) WHERE id = \(faulty)"))
+                    try await client.query(SQL(unsafeText: "UPDATE events_v1.events SET \(fault) WHERE id = \(faulty)"))
                 }
                 #expect(try await api.send(.get, "/v1/events/\(faulty)").status == 500, "\(fault)")
                 // A place that is not a number is near no other place.
@@ -30,8 +30,8 @@ import Testing
                 _ = try await api.database.withClient { client in
                     try await client.query(
                         """
-                        UPDATE events_v2.events AS e SET (lat, lon, owner_id, version, started_at, ended_at)
-                            = (SELECT lat, lon, owner_id, version, started_at, ended_at FROM events_v2.events WHERE id = \(sound))
+                        UPDATE events_v1.events AS e SET (lat, lon, owner_id, version, started_at, ended_at)
+                            = (SELECT lat, lon, owner_id, version, started_at, ended_at FROM events_v1.events WHERE id = \(sound))
                         WHERE id = \(faulty)
                         """)
                 }

@@ -30,7 +30,7 @@ import Testing
             let lostList = try await Self.listTag(api)
             #expect((lost.unmarked, lostList.unmarked) == (#""2""#, #""3""#))
             try await api.database.loseEndOfLog(
-                after: 2, script: "UPDATE events_v2.events SET version = 1, name = 'Party' WHERE id = 1;")
+                after: 2, script: "UPDATE events_v1.events SET version = 1, name = 'Party' WHERE id = 1;")
             // The process learns of the loss when PostgreSQL gives position 3 again.
             #expect(try await Self.rename(path, "Kept", api) == 200)
             let keptList = try await Self.listTag(api)

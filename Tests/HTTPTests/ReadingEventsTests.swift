@@ -86,7 +86,7 @@ import Testing
             try await api.database.withClient { client in
                 try await client.withConnection { connection in
                     try await connection.query("BEGIN")
-                    try await connection.query("LOCK TABLE events_v2.events IN ACCESS EXCLUSIVE MODE")
+                    try await connection.query("LOCK TABLE events_v1.events IN ACCESS EXCLUSIVE MODE")
                     for _ in 0..<3 {
                         for path in ["/v1/events/9223372036854775807", "/v1/events/\(event + 2_000_000)"] {
                             let answer = try await api.send(.get, path)

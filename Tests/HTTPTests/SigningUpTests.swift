@@ -125,7 +125,7 @@ import Testing
             let recorded = try #require(try await api.log.read(after: 0, limit: 10).first)
             #expect(!recorded.json.text.contains("a-very-secret-token"))
             let rows = try await api.database.withClient { client in
-                try await client.query("SELECT u::text FROM users_v2.users AS u").decode(String.self)
+                try await client.query("SELECT u::text FROM users_v1.users AS u").decode(String.self)
             }
             #expect(rows.count == 1)
             #expect(!rows.joined().contains("a-very-secret-token"))

@@ -1,6 +1,7 @@
 import Encoding
 import EventStore
 import TestChance
+import TestDatabase
 import Testing
 
 @testable import Tasks
@@ -18,7 +19,7 @@ import Testing
         for (event, type, text) in Self.events {
             #expect(event.stored.type == type)
             #expect(event.stored.data.text == text)
-            #expect(try TaskDomainEvent.decode(StoredEvent(type: type, format: 1, facts: Array(text.utf8))) == event)
+            #expect(try TaskDomainEvent.decode(type, together: Array(text.utf8)) == event)
         }
     }
 
@@ -30,7 +31,7 @@ import Testing
     @Test(arguments: [#"{"account":7,"title":"\u0000"}"#, #"{"account":7,"title":7}"#])
     func `a task without a title that PostgreSQL can hold is refused`(text: String) {
         #expect(throws: FormatError("TaskCreated, format 1: no usable title in the stored data")) {
-            try TaskDomainEvent.decode(StoredEvent(type: "TaskCreated", format: 1, facts: Array(text.utf8)))
+            try TaskDomainEvent.decode("TaskCreated", together: Array(text.utf8))
         }
     }
 
@@ -76,9 +77,9 @@ import Testing
             let (_, type, text) = Self.events[number % Self.events.count]
             let data = mutations.next(of: [text])
             do {
-                let event = try TaskDomainEvent.decode(StoredEvent(type: type, format: 1, facts: data))
+                let event = try TaskDomainEvent.decode(type, together: data)
                 try #require(
-                    try TaskDomainEvent.decode(StoredEvent(type: type, format: 1, facts: event.stored.data.utf8)) == event)
+                    try TaskDomainEvent.decode(type, together: event.stored.data.utf8) == event)
             } catch is FormatError {
                 // The error is a sentence that names the violation.
             }

@@ -45,7 +45,7 @@ import Testing
                     try await database.withClient { client in
                         _ = try await client.query(
                             """
-                            INSERT INTO tasks_v2.tasks SELECT id, 1, \(ann.rawValue), now(), 'Old', false
+                            INSERT INTO tasks_v1.tasks SELECT id, 1, \(ann.rawValue), now(), 'Old', false
                             FROM generate_series(1000001, 1000999) AS id
                             """)
                     }

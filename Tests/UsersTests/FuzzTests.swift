@@ -1,6 +1,7 @@
 import Encoding
 import EventStore
 import TestChance
+import TestDatabase
 import Testing
 
 @testable import Users
@@ -14,12 +15,12 @@ import Testing
         let types = UserDomainEvent.storedTypes.map(\.name)
         for number in 0..<5_000 {
             let type = types[number % types.count]
-            let stored = StoredEvent(type: type, format: 1, facts: mutations.next(of: inputs))
+            let stored = StoredEvent(type: type, format: 1, together: mutations.next(of: inputs), of: UserDomainEvent.self)
             let stream = StreamName(mutations.text(of: ["user-1", "user-9223372036854775807"]))
             do {
                 let event = try UserDomainEvent.decode(stored)
                 try #require(
-                    try UserDomainEvent.decode(StoredEvent(type: stored.type, format: 1, facts: event.stored.data.utf8)) == event)
+                    try UserDomainEvent.decode(stored.type, together: event.stored.data.utf8) == event)
                 try event.check(in: stream, version: event.stored.type == "UserCreated" ? 1 : 2)
                 try #require(try #require(UserID(stream: stream)).stream == stream)
             } catch is FormatError {

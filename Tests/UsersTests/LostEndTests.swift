@@ -8,7 +8,7 @@ import Testing
     /// The next user to sign up gets the first id again.
     private static func loseAll(_ database: TestDatabase) async throws {
         try await database.loseEndOfLog(
-            after: 0, script: "DELETE FROM users_v2.users; SELECT setval('log.user_ids', 1, false);")
+            after: 0, script: "DELETE FROM users_v1.users; SELECT setval('log.user_ids', 1, false);")
     }
 
     @Test func `a lost user's token does not find the new owner of the id on the same server`() async throws {

@@ -241,8 +241,8 @@ import Testing
     private static func leaveInline(_ database: TestDatabase, behind: Int64) async throws {
         try await database.withClient { client in
             _ = try await client.run([
-                "SELECT log.leave_inline(ARRAY['users_v2'])",
-                "UPDATE log.read_models SET position = position - \(behind) WHERE schema = 'users_v2'",
+                "SELECT log.leave_inline(ARRAY['users_v1'])",
+                "UPDATE log.read_models SET position = position - \(behind) WHERE schema = 'users_v1'",
             ])
         }
     }
@@ -255,7 +255,7 @@ import Testing
                 try await Self.leaveInline(database, behind: 1)
                 _ = try await database.withClient { client in
                     try await client.query(
-                        "UPDATE users_v2.users SET version = 1, device = sha256('old'::bytea) WHERE id = \(id.rawValue)")
+                        "UPDATE users_v1.users SET version = 1, device = sha256('old'::bytea) WHERE id = \(id.rawValue)")
                 }
                 #expect(try await node.users.user(of: token) == nil)
             }
@@ -268,7 +268,7 @@ import Testing
                 let (_, token) = try await node.signUp("old")
                 try await Self.leaveInline(database, behind: 1)
                 // The row is there already, so that its insertion fails.
-                await #expect(throws: ReadModelError.behind("users_v2")) { try await node.users.user(of: token) }
+                await #expect(throws: ReadModelError.behind("users_v1")) { try await node.users.user(of: token) }
             }
         }
     }

@@ -1,5 +1,6 @@
 import Encoding
 import EventStore
+import TestDatabase
 import Testing
 
 @testable import Users
@@ -11,20 +12,20 @@ import Testing
     @Test func `UserCreated is stored as these bytes and read from them`() throws {
         #expect(event.stored.type == "UserCreated")
         #expect(event.stored.data.text == text)
-        #expect(try UserDomainEvent.decode(StoredEvent(type: "UserCreated", format: 1, facts: Array(text.utf8))) == event)
+        #expect(try UserDomainEvent.decode("UserCreated", together: Array(text.utf8)) == event)
     }
 
     @Test func `TokenRotated is stored as these bytes and read from them`() throws {
         let rotated = UserDomainEvent.rotated(TokenRotated(device: DeviceToken(secret: "device-1").digest))
         #expect(rotated.stored.type == "TokenRotated")
         #expect(rotated.stored.data.text == text)
-        #expect(try UserDomainEvent.decode(StoredEvent(type: "TokenRotated", format: 1, facts: Array(text.utf8))) == rotated)
+        #expect(try UserDomainEvent.decode("TokenRotated", together: Array(text.utf8)) == rotated)
     }
 
     @Test func `TokenRevoked is stored as these bytes and read from them`() throws {
         #expect(UserDomainEvent.revoked.stored.type == "TokenRevoked")
         #expect(UserDomainEvent.revoked.stored.data.text == "{}")
-        #expect(try UserDomainEvent.decode(StoredEvent(type: "TokenRevoked", format: 1, facts: Array("{}".utf8))) == .revoked)
+        #expect(try UserDomainEvent.decode("TokenRevoked", together: Array("{}".utf8)) == .revoked)
     }
 
     @Test func `the domain events of users have four stored names, all in format 1`() {
@@ -35,13 +36,13 @@ import Testing
 
     @Test func `a user event in a newer format is refused`() {
         #expect(throws: FormatError("UserCreated has formats 1 to 1, not 2: written by a newer humon")) {
-            try UserDomainEvent.decode(StoredEvent(type: "UserCreated", format: 2, facts: Array(text.utf8)))
+            try UserDomainEvent.decode("UserCreated", format: 2, together: Array(text.utf8))
         }
     }
 
     @Test func `a user event under an unknown name is refused`() {
         #expect(throws: FormatError("no stored type UserDeleted in category user")) {
-            try UserDomainEvent.decode(StoredEvent(type: "UserDeleted", format: 1, facts: Array(text.utf8)))
+            try UserDomainEvent.decode("UserDeleted", together: Array(text.utf8))
         }
     }
 
@@ -52,7 +53,7 @@ import Testing
     func `a user event without a valid digest is refused, and the error does not show the value`(text: String) {
         for type in ["UserCreated", "TokenRotated"] {
             #expect(throws: FormatError("\(type), format 1: no usable device in the stored data")) {
-                try UserDomainEvent.decode(StoredEvent(type: type, format: 1, facts: Array(text.utf8)))
+                try UserDomainEvent.decode(type, together: Array(text.utf8))
             }
         }
     }
@@ -81,7 +82,7 @@ import Testing
     @Test(arguments: ["{}", "[]"]) func `a user event that never had a digest is refused`(facts: String) {
         for type in ["UserCreated", "TokenRotated"] {
             #expect(throws: FormatError("\(type), format 1: no personal members in the stored data")) {
-                try UserDomainEvent.decode(StoredEvent(type: type, format: 1, facts: Array(facts.utf8)))
+                try UserDomainEvent.decode(type, together: Array(facts.utf8))
             }
         }
         #expect(throws: FormatError("UserCreated, format 1: no usable device in the stored data")) {
@@ -114,7 +115,7 @@ import Testing
         ] as [(String, Int32, String)])
     func `a user stream contains UserCreated at version 1 only`(stream: String, version: Int32, reason: String) {
         let event = UserDomainEvent.created(UserCreated(device: DeviceToken(secret: "device-1").digest))
-        let stored = StoredEvent(type: event.stored.type, format: 1, facts: event.stored.data.utf8)
+        let stored = StoredEvent(type: event.stored.type, format: 1, together: event.stored.data.utf8, of: UserDomainEvent.self)
         #expect(throws: FormatError("UserCreated, format 1: \(reason)")) {
             try UserDomainEvent.decode(stored, in: StreamName(stream), version: version)
         }
@@ -126,7 +127,7 @@ import Testing
         ("TokenRevoked", "{}", "revoked"),
     ])
     func `a token changes after its user was created only`(type: String, data: String, word: String) {
-        let stored = StoredEvent(type: type, format: 1, facts: Array(data.utf8))
+        let stored = StoredEvent(type: type, format: 1, together: Array(data.utf8), of: UserDomainEvent.self)
         #expect(throws: FormatError("\(type), format 1: a user is created before its token is \(word)")) {
             try UserDomainEvent.decode(stored, in: StreamName("user-7"), version: 1)
         }

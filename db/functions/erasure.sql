@@ -20,11 +20,3 @@ BEGIN
     UPDATE log.parked_streams SET reason = 'the stream was erased' WHERE stream = ANY (streams);
 END
 $$;
-
--- Moves personal members of old events out of their data. Only the owner of the log has the right to update it.
-CREATE OR REPLACE FUNCTION log.separate(positions bigint[], facts text[], personal text[], digests bytea[])
-RETURNS void LANGUAGE sql AS $$
-    UPDATE log.recorded_events AS e SET data = s.facts::json, personal = s.personal::json, personal_digest = s.digest
-    FROM unnest(positions, facts, separate.personal, digests) AS s (position, facts, personal, digest)
-    WHERE e.position = s.position
-$$;

@@ -1,8 +1,8 @@
 -- The functions of the triggers that guard the append-only tables. The migrations create the triggers.
 
--- Refuses changes of append-only tables. As a trigger of single rows it accepts three. An erasure ends the personal members of a stream to
--- which the same transaction appended an erasure, and its commands, because the hash of a request could be guessed. A separation moves
--- the personal members of an old event out of its data, and loses nothing. Every other column stays.
+-- Refuses changes of append-only tables. As a trigger of single rows it accepts two: an erasure ends the personal members of a stream to
+-- which the same transaction appended an erasure, and its commands, because the hash of a request could be guessed. Every other column
+-- stays.
 CREATE OR REPLACE FUNCTION log.refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_LEVEL = 'ROW' AND TG_OP = 'DELETE' THEN
@@ -10,21 +10,13 @@ BEGIN
             RETURN OLD;
         END IF;
     ELSIF TG_LEVEL = 'ROW' THEN
-        IF (NEW.position, NEW.id, NEW.stream, NEW.version, NEW.type, NEW.format, NEW.recorded_at, NEW.metadata::text)
-            IS NOT DISTINCT FROM
-            (OLD.position, OLD.id, OLD.stream, OLD.version, OLD.type, OLD.format, OLD.recorded_at, OLD.metadata::text)
+        IF OLD.personal IS NOT NULL AND NEW.personal IS NULL AND log.is_erasing(OLD.stream)
+            AND (NEW.position, NEW.id, NEW.stream, NEW.version, NEW.type, NEW.format, NEW.recorded_at, NEW.data::text,
+                NEW.metadata::text, NEW.personal_digest)
+            IS NOT DISTINCT FROM (OLD.position, OLD.id, OLD.stream, OLD.version, OLD.type, OLD.format, OLD.recorded_at, OLD.data::text,
+                OLD.metadata::text, OLD.personal_digest)
         THEN
-            IF OLD.personal IS NOT NULL AND NEW.personal IS NULL AND NEW.personal_digest = OLD.personal_digest
-                AND NEW.data::text = OLD.data::text AND log.is_erasing(OLD.stream)
-            THEN
-                RETURN NEW;
-            END IF;
-            IF OLD.personal_digest IS NULL AND NEW.personal IS NOT NULL
-                AND NEW.personal_digest = sha256(convert_to(NEW.personal::text, 'UTF8'))
-                AND NEW.data::jsonb || (NEW.personal::jsonb - 'salt') = OLD.data::jsonb
-            THEN
-                RETURN NEW;
-            END IF;
+            RETURN NEW;
         END IF;
     END IF;
     RAISE EXCEPTION '%.% is append-only: % is refused', TG_TABLE_SCHEMA, TG_TABLE_NAME, TG_OP

@@ -35,10 +35,10 @@ $$;
 -- changed nothing, and the stream did not exist. The position is then the log's tail, as in the first response, so that a client that
 -- keeps the last position does not go back.
 CREATE OR REPLACE FUNCTION log.outcomes(ids uuid[])
-RETURNS TABLE (id uuid, fingerprint bytea, "position" bigint, stream text, version integer)
+RETURNS TABLE (id uuid, request_hash bytea, "position" bigint, stream text, version integer)
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 BEGIN
-    RETURN QUERY SELECT c.id, c.fingerprint, coalesce(r.position, log.tail()), c.stream, c.version
+    RETURN QUERY SELECT c.id, c.request_hash, coalesce(r.position, log.tail()), c.stream, c.version
     FROM unnest(ids) AS wanted (id)
     CROSS JOIN LATERAL (SELECT * FROM log.commands AS k WHERE k.id = wanted.id LIMIT 1) AS c
     LEFT JOIN LATERAL (

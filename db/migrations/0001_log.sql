@@ -1,6 +1,8 @@
--- The log: every domain event that was ever recorded, in the order of its commit. Append-only.
+-- The log: every domain event that was ever recorded, in the order of its commit. And what must last beside it. The functions of the
+-- schema stand in db/functions; they come in the same transaction.
 CREATE SCHEMA log;
 
+-- Append-only. docs/decisions/0001-log-positions.md, docs/decisions/0059-personal-members.md
 CREATE TABLE log.recorded_events (
     -- Contiguous from 1 and in commit order; see log.append. The primary key makes a writer that bypasses it fail loudly.
     position bigint PRIMARY KEY CHECK (position > 0),
@@ -10,101 +12,166 @@ CREATE TABLE log.recorded_events (
     type text NOT NULL,
     format smallint NOT NULL CHECK (format > 0),
     recorded_at timestamptz NOT NULL,
-    -- json, not jsonb: the exact bytes that were written.
+    -- Facts, which never change. json, not jsonb: the exact bytes that were written.
     data json NOT NULL,
     metadata json NOT NULL,
-    CONSTRAINT recorded_events_stream_version UNIQUE (stream, version)
+    -- Members that tell about a person: a JSON object that begins with a salt; NULL if there are none, or after their erasure. The exact
+    -- bytes.
+    personal json,
+    -- SHA-256 of the bytes of personal, which stays after an erasure; NULL if there never were personal members.
+    personal_digest bytea CHECK (octet_length(personal_digest) = 32),
+    CONSTRAINT recorded_events_stream_version UNIQUE (stream, version),
+    CONSTRAINT recorded_events_personal CHECK (personal IS NULL OR personal_digest IS NOT NULL)
 );
 
-CREATE FUNCTION log.refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    RAISE EXCEPTION 'log.recorded_events is append-only: % is refused', TG_OP USING ERRCODE = 'insufficient_privilege';
-END
-$$;
+-- Commands whose callers gave them an idempotency key: what a repetition is told by, and answered with. Append-only.
+CREATE TABLE log.commands (
+    -- Derived from the user and their key; also the id of the recorded event, where the command recorded one.
+    id uuid PRIMARY KEY,
+    -- SHA-256 of the request.
+    request_hash bytea NOT NULL CHECK (octet_length(request_hash) = 32),
+    -- The recorded event that answers it. No foreign key: the log is append-only, and a check would lock its rows.
+    stream text COLLATE "C" NOT NULL,
+    version integer NOT NULL
+);
 
-CREATE TRIGGER refuse_change BEFORE UPDATE OR DELETE OR TRUNCATE ON log.recorded_events
+-- For an erasure, which ends the commands of streams.
+CREATE INDEX commands_stream ON log.commands (stream);
+
+-- The guards. db/functions/guards.sql, in the same transaction, says what they accept.
+CREATE FUNCTION log.refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE insufficient_privilege; END';
+CREATE FUNCTION log.refuse_unanswered() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE insufficient_privilege; END';
+
+CREATE TRIGGER refuse_change BEFORE DELETE OR TRUNCATE ON log.recorded_events
     FOR EACH STATEMENT EXECUTE FUNCTION log.refuse_change();
+CREATE TRIGGER guard_personal BEFORE UPDATE ON log.recorded_events FOR EACH ROW EXECUTE FUNCTION log.refuse_change();
+CREATE TRIGGER refuse_change BEFORE UPDATE OR TRUNCATE ON log.commands
+    FOR EACH STATEMENT EXECUTE FUNCTION log.refuse_change();
+CREATE TRIGGER guard_command BEFORE DELETE ON log.commands FOR EACH ROW EXECUTE FUNCTION log.refuse_change();
+-- For every role but the owner and superusers, who have all rights on the table: a session of a pooler has another role than humon_app
+-- if the role's settings are missing, as after a restore.
+CREATE TRIGGER refuse_unanswered AFTER INSERT ON log.commands REFERENCING NEW TABLE AS added
+    FOR EACH STATEMENT WHEN (NOT has_table_privilege('log.commands'::regclass, 'TRUNCATE'))
+    EXECUTE FUNCTION log.refuse_unanswered();
 -- ALWAYS: also where session_replication_role would switch ordinary triggers off.
-ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change;
+ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change, ENABLE ALWAYS TRIGGER guard_personal;
+ALTER TABLE log.commands ENABLE ALWAYS TRIGGER refuse_change, ENABLE ALWAYS TRIGGER guard_command,
+    ENABLE ALWAYS TRIGGER refuse_unanswered;
 
--- How far each copy of a read model has followed the log. A projection keeps its tables in the schema named here.
-CREATE TABLE log.checkpoints (
-    schema text PRIMARY KEY,
+-- A vacuum writes the summaries that recorded_events_search lacks, and freezes each page that it sees full, because these rows never
+-- change. By default PostgreSQL vacuums a table of insertions after it has grown by a fifth, and freezes no young row.
+ALTER TABLE log.recorded_events SET (
+    autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 200000,
+    autovacuum_freeze_min_age = 0, toast.autovacuum_freeze_min_age = 0);
+ALTER TABLE log.commands SET (
+    autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 200000, autovacuum_freeze_min_age = 0);
+
+-- What an operator searches the log by. A BRIN keeps a summary of every 32 pages and costs an append little. A vacuum writes the
+-- summaries. With autosummarize, autovacuum would write them too and end the vacuum, whose placeholder then makes PostgreSQL 15 read all
+-- pages behind it in every search. docs/decisions/0014-search.md
+CREATE INDEX recorded_events_search ON log.recorded_events USING brin (
+    -- As an expression, so that a stretch of positions can be asked of this index and not of the primary key.
+    ((position + 0)) int8_minmax_ops,
+    recorded_at timestamptz_minmax_ops,
+    -- Their sizes: so many different values in 32 pages. More of them make the summary say "perhaps" more often.
+    type text_bloom_ops (n_distinct_per_range = 64),
+    split_part(stream, '-', 1) text_bloom_ops (n_distinct_per_range = 64),
+    (metadata ->> 'request_id') text_bloom_ops (n_distinct_per_range = 800),
+    (metadata ->> 'trace_id') text_bloom_ops (n_distinct_per_range = 800),
+    (metadata ->> 'actor') text_bloom_ops (n_distinct_per_range = 800)
+) WITH (pages_per_range = 32, autosummarize = off);
+
+-- The numbers that users, events, accounts and tasks get. They must outlive every rebuild, so they are no read model's.
+CREATE SEQUENCE log.user_ids;
+CREATE SEQUENCE log.event_ids;
+CREATE SEQUENCE log.account_ids;
+CREATE SEQUENCE log.task_ids;
+
+-- The copies of read models, by the schema of their tables. docs/decisions/0027-no-hot-rows.md
+CREATE TABLE log.read_models (
+    schema text NOT NULL,
     version integer NOT NULL,
-    position bigint NOT NULL
+    -- Up to which the log is applied, except of those named by the newest row of log.inline_read_models.
+    position bigint NOT NULL,
+    built_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- When a server last said that it answers from these tables.
+    served_at timestamptz NOT NULL DEFAULT '-infinity',
+    -- Not to be dropped before that, though nothing shows that a server answers from it.
+    served_until timestamptz NOT NULL DEFAULT '-infinity',
+    -- There is one row a schema. The position is in the key so that the newest version of a row comes first in the index, however many
+    -- older ones a snapshot keeps. All functions look there.
+    PRIMARY KEY (schema, position)
 );
 
--- Serialises appends among all sessions until the end of the transaction: 'humon', as bytes, and 1.
-CREATE FUNCTION log.lock() RETURNS void LANGUAGE sql AS $$
-    SELECT pg_advisory_xact_lock(x'0068756d6f6e01'::bigint)
-$$;
+-- Which read models the last append changed in its own transaction, by schema. They are at the log's end without being moved.
+-- The newest row counts. It is replaced when a program with other read models appends, always under the log's lock.
+CREATE TABLE log.inline_read_models (
+    number bigint PRIMARY KEY,
+    read_models text[] NOT NULL
+);
+INSERT INTO log.inline_read_models VALUES (0, '{}');
 
--- The position of the last recorded event; 0 for an empty log.
--- Sequential scans are off in these functions so that a plan made while the log was empty is right when it is large.
-CREATE FUNCTION log.tail() RETURNS bigint LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
-BEGIN
-    RETURN (SELECT coalesce(max(position), 0) FROM log.recorded_events);
-END
-$$;
+-- Copies of read models that somebody fills, to take over or to compare.
+CREATE TABLE log.shadows (
+    schema text PRIMARY KEY,
+    -- Who fills it, and until when that is certain. By this server's clock alone.
+    builder uuid NOT NULL,
+    leased_until timestamptz NOT NULL,
+    began_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- Where and when the present builder began, or went on.
+    resumed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    resumed_from bigint NOT NULL DEFAULT 0,
+    has_indexes boolean NOT NULL DEFAULT false,
+    -- Somebody wants the builder to stop and to drop it.
+    is_to_be_aborted boolean NOT NULL DEFAULT false
+);
 
--- Records events behind the tail and moves the checkpoints of the read models that the caller changes in the same
--- transaction. Answers the position of the first. A unique violation means that an id or a version is taken already,
--- HU002 that the version before is not there.
-CREATE FUNCTION log.append(
-    ids uuid[], streams text[], versions integer[], types text[], formats smallint[], times timestamptz[],
-    data text[], metadata text[], read_models text[], read_model_versions integer[]
-) RETURNS bigint LANGUAGE plpgsql SET enable_seqscan = off AS $$
-DECLARE
-    tail bigint;
-    moved integer;
-BEGIN
-    PERFORM log.lock();
-    tail := log.tail();
-    INSERT INTO log.recorded_events (position, id, stream, version, type, format, recorded_at, data, metadata)
-    SELECT tail + e.ordinal, e.id, e.stream, e.version, e.type, e.format, e.recorded_at, e.data::json, e.metadata::json
-    FROM unnest(ids, streams, versions, types, formats, times, data, metadata) WITH ORDINALITY
-        AS e (id, stream, version, type, format, recorded_at, data, metadata, ordinal);
-    -- A subquery a row, which no planner turns into a join over the whole log; first versions cost nothing.
-    IF EXISTS (
-        SELECT FROM unnest(streams, versions) AS e (stream, version)
-        WHERE e.version > 1 AND (
-            SELECT r.version FROM log.recorded_events AS r WHERE r.stream = e.stream AND r.version = e.version - 1
-        ) IS NULL
-    ) THEN
-        RAISE EXCEPTION 'a version would leave a gap in its stream' USING ERRCODE = 'HU002';
-    END IF;
-    UPDATE log.checkpoints AS c SET position = tail + cardinality(ids)
-    FROM unnest(read_models, read_model_versions) AS m (schema, version)
-    WHERE c.schema = m.schema AND c.version = m.version AND c.position = tail;
-    GET DIAGNOSTICS moved = ROW_COUNT;
-    IF moved <> cardinality(read_models) THEN
-        RAISE EXCEPTION 'a read model is missing, behind the log, or of another version'
-            USING ERRCODE = 'HU001', HINT = 'run: humon projections rebuild';
-    END IF;
-    RETURN tail + 1;
-END
-$$;
+-- Leases of the leaders of subscriptions and of the builders of shadows, by the holder's id. The newest row of a holder counts.
+CREATE TABLE log.leases (
+    holder uuid NOT NULL,
+    until timestamptz NOT NULL,
+    PRIMARY KEY (holder, until)
+);
 
--- Which of these ids are recorded already, and as what.
-CREATE FUNCTION log.recorded(ids uuid[])
-RETURNS TABLE (id uuid, "position" bigint, stream text, version integer)
-LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
-BEGIN
-    RETURN QUERY SELECT r.id, r.position, r.stream, r.version
-    FROM unnest(ids) AS wanted (id)
-    CROSS JOIN LATERAL (SELECT * FROM log.recorded_events AS e WHERE e.id = wanted.id LIMIT 1) AS r;
-END
-$$;
+-- Who leads each subscription. Written when the leader changes.
+CREATE TABLE log.subscription_leaders (
+    name text PRIMARY KEY,
+    -- Counts the leaders, so that a former one can be told from the present one.
+    epoch bigint NOT NULL DEFAULT 0,
+    leader uuid
+);
 
--- The versions that these streams have; no row for a stream that does not exist.
-CREATE FUNCTION log.versions(streams text[])
-RETURNS TABLE (stream text, version integer)
-LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
-BEGIN
-    RETURN QUERY SELECT wanted.stream, r.version
-    FROM unnest(streams) AS wanted (stream)
-    CROSS JOIN LATERAL (
-        SELECT e.version FROM log.recorded_events AS e WHERE e.stream = wanted.stream ORDER BY e.version DESC LIMIT 1
-    ) AS r;
-END
-$$;
+-- Everything up to here is handled, or parked. The last position counts; the leader removes earlier ones.
+CREATE TABLE log.subscription_positions (
+    subscription text NOT NULL,
+    position bigint NOT NULL,
+    PRIMARY KEY (subscription, position)
+);
+
+-- Streams that a subscription cannot go on with, from the first recorded event that it did not handle.
+CREATE TABLE log.parked_streams (
+    subscription text NOT NULL REFERENCES log.subscription_leaders,
+    stream text COLLATE "C" NOT NULL,
+    version integer NOT NULL,
+    position bigint NOT NULL,
+    reason text NOT NULL,
+    parked_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- Somebody mended the cause: the leader is to try again.
+    is_to_be_retried boolean NOT NULL DEFAULT false,
+    PRIMARY KEY (subscription, stream)
+);
+
+-- The stored formats that each version of the program reads and writes. The first server of a version inserts its rows. Each
+-- server holds an advisory lock with the key of its version, which ends with its session: docs/decisions/0028-history-and-formats.md
+CREATE TABLE log.program_formats (
+    -- The key of the version: a digest of its formats, and the second key of its servers' advisory locks.
+    program integer NOT NULL CHECK (program > 0),
+    category text COLLATE "C" NOT NULL,
+    type text COLLATE "C" NOT NULL,
+    -- It reads the formats from 1 to this one.
+    readable smallint NOT NULL CHECK (readable > 0),
+    -- NULL: it reads the type and does not write it.
+    written smallint CHECK (written > 0),
+    registered_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (program, category, type)
+);

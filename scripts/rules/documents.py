@@ -62,8 +62,8 @@ def documents_name_parts_of_the_log_that_exist(tree):
         for created, former, renamed in re.findall(statement, tree.text(file)):
             known = known - {former} | {created or renamed} - {""}
     for page in tree.pages:
-        # Decisions 7, 27 and 50 describe a table that a later migration drops.
-        gone = {"checkpoints"} if re.search(r"decisions/00(07|27|50)", page.path) else set()
+        # Decision 7 describes a table that is gone.
+        gone = {"checkpoints"} if re.search(r"decisions/0007", page.path) else set()
         for line, language, text in page.marked:
             # In code of Swift, `log` is a value. `event-log.md` is a file.
             for name in re.findall(r"(?:^|[^\w/.-])log\.([a-z_]+)", text) if language != "swift" else ():

@@ -119,7 +119,7 @@ extension DomainEvent {
             throw FormatError("\(type) has formats 1 to \(stored.currentFormat), not \(format): written by a newer humon")
         }
         do {
-            let content = try EventContent(event, personalMembers: personalMembers)
+            let content = try EventContent(event)
             return try Self(type: type, content: stored.upcasters[Int(format - 1)...].reduce(content) { try $1($0) })
         } catch {
             throw FormatError("\(type), format \(format): \(error)")

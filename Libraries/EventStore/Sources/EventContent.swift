@@ -39,11 +39,9 @@ public struct EventContent: Sendable, Hashable {
     }
 
     /// - Throws: `JSON.ParseError`
-    init(_ event: StoredEvent, personalMembers: Set<String>) throws {
+    init(_ event: StoredEvent) throws {
         facts = try JSON(utf8: event.facts)
         personal = try event.personal?.map { try JSON(utf8: $0) }
-        // A release before the separation stored all members together.
-        if event.personal == nil, !personalMembers.isEmpty { self = EventContent(all: facts, personalMembers: personalMembers) }
     }
 
     /// Takes facts and personal members apart.

@@ -63,7 +63,7 @@ public struct Metadata: Sendable, Hashable {
             actor: try json.stored("actor") { $0.storedOptional { $0.storedID } },
             traceID: try json.stored("trace_id") { $0.storedOptional { $0.storedString } }
         )
-        // PostgreSQL's text cannot hold it, and the index of `db/migrations/0007_search.sql` reads both as text.
+        // PostgreSQL's text cannot hold it, and the index `log.recorded_events_search` reads both as text.
         guard !values.requestID.utf8.contains(0), values.traceID?.utf8.contains(0) != true else {
             throw FormatError("metadata: request_id or trace_id contains U+0000")
         }

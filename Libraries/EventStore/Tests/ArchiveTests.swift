@@ -17,7 +17,7 @@ import Testing
         SELECT concat_ws('|', position, id, stream, version, type, format, recorded_at, data::text, metadata::text, personal::text,
             personal_digest)
         FROM log.recorded_events
-        UNION ALL SELECT concat_ws('|', 'command', id, fingerprint, stream, version) FROM log.commands
+        UNION ALL SELECT concat_ws('|', 'command', id, request_hash, stream, version) FROM log.commands
         ORDER BY 1
         """
 
@@ -152,8 +152,11 @@ import Testing
         Tampering(name: "a byte", line: 14, reason: "checksum", change: { $0[3].replace("test", with: "tset") }, isSealed: false),
         Tampering(name: "no header", line: 1, reason: "no log", change: { $0.removeFirst() }),
         Tampering(
-            name: "a later format", line: 1, reason: "formats 1 to 2, not 3",
+            name: "a later format", line: 1, reason: "reads format 2, not 3",
             change: { $0[0].replace(#"log":2"#, with: #"log":3"#) }),
+        Tampering(
+            name: "an earlier format", line: 1, reason: "reads format 2, not 1",
+            change: { $0[0].replace(#"log":2"#, with: #"log":1"#) }),
         Tampering(
             name: "other counts", line: 14, reason: "the first line says 11", change: { $0[0].replace(":10,", with: ":11,") }),
         Tampering(name: "a line dropped", line: 6, reason: "position 6 stands behind position 4", change: { $0.remove(at: 5) }),

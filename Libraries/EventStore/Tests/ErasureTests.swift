@@ -110,8 +110,6 @@ import Testing
             "SET session_replication_role = replica; DELETE FROM log.recorded_events",
             "DELETE FROM log.commands", "SET session_replication_role = replica; DELETE FROM log.commands",
             "UPDATE log.commands SET version = 2", "TRUNCATE log.commands", "SELECT log.erase('{note-1}')",
-            // Words that the digest does not match, and words that the data did not have.
-            "SELECT log.separate('{1}', '{\"{}\"}', ARRAY['{\"salt\":\"00\",\"text\":\"x\"}'], ARRAY[sha256('x')])",
             // With an erasure in the same transaction, but of another stream or with another change.
             "\(Self.erasure) UPDATE log.recorded_events SET personal = NULL WHERE stream = 'note-2'",
             "\(Self.erasure) DELETE FROM log.commands WHERE stream = 'note-2'",
@@ -186,7 +184,6 @@ import Testing
             "UPDATE log.recorded_events SET data = '{}'", "DELETE FROM log.recorded_events", "TRUNCATE log.recorded_events",
             "DROP TABLE log.recorded_events", "ALTER TABLE log.recorded_events DISABLE TRIGGER ALL",
             "UPDATE log.recorded_events SET personal = NULL", "DELETE FROM log.commands", "SELECT log.erase('{note-1}')",
-            "SELECT log.separate('{1}', '{\"{}\"}', '{\"{}\"}', ARRAY[sha256('{}')])",
         ]
         try await TestStore.with { store in
             try await Self.fill(store)

@@ -25,15 +25,6 @@ import Testing
         #expect(EventContent(["pages": JSON(Int64(3))], personal: .erased).all.text == #"{"pages":3}"#)
     }
 
-    @Test func `data that was stored before the separation is read as separated data`() throws {
-        let together = StoredEvent(type: "NoteWritten", format: 1, facts: Array(#"{"pages":3,"text":"Dear Ann"}"#.utf8))
-        let apart = StoredEvent(
-            type: "NoteWritten", format: 1, facts: Array(#"{"pages":3}"#.utf8),
-            personal: .present(Array(#"{"salt":"00","text":"Dear Ann"}"#.utf8)))
-        #expect(try NoteEvent.decode(together) == .written("Dear Ann"))
-        #expect(try NoteEvent.decode(apart) == .written("Dear Ann"))
-    }
-
     @Test func `an erased domain event is read with its facts`() throws {
         let erased = StoredEvent(type: "NoteWritten", format: 1, facts: Array(#"{"pages":3}"#.utf8), personal: .erased)
         #expect(try NoteEvent.decode(erased) == .written(pages: 3, text: .erased))

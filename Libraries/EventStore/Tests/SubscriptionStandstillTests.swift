@@ -32,7 +32,8 @@ import Testing
                         defer { group.cancelAll() }
                         // Each attempt claims the lease once.
                         try await eventually {
-                            try await store.client.query("SELECT epoch FROM log.followers").decode(Int64.self).first ?? 0 >= 8
+                            try await store.client.query("SELECT epoch FROM log.subscription_leaders").decode(Int64.self).first
+                                ?? 0 >= 8
                         }
                         #expect(messages[.critical] == ["a subscription stands still"])
                         _ = try await store.database.withClient {

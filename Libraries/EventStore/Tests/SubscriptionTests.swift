@@ -106,8 +106,8 @@ extension SubscriptionRunner.Timing {
 
     @Test func `an advance of the checkpoint does not update the leader's row, and old positions are deleted`() async throws {
         try await TestStore.withDiary { store in
-            let leader: SQL = "SELECT ctid::text || ' ' || xmin::text FROM log.follower_leaders"
-            let positions: SQL = "SELECT position FROM log.follower_positions ORDER BY position"
+            let leader: SQL = "SELECT ctid::text || ' ' || xmin::text FROM log.subscription_leaders"
+            let positions: SQL = "SELECT position FROM log.subscription_positions ORDER BY position"
             try await store.withSubscription(Diary()) {
                 try await store.count([1])
                 try await store.reaches(1)
@@ -156,7 +156,7 @@ extension SubscriptionRunner.Timing {
                     try await store.count(1...10, to: "c\(round)")
                     _ = try? await store.database.withClient { client in
                         try await client.query(
-                            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%log.follower%' AND pid <> pg_backend_pid()"
+                            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%log.subscription%' AND pid <> pg_backend_pid()"
                         )
                     }
                 }

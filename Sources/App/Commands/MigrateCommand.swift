@@ -32,7 +32,8 @@ struct MigrateCommand: AsyncParsableCommand, TableCommand {
         let isCheck = check
         let missing = try await database.with(isCheck ? .asVisitorOfExisting : .asVisitor) { database, logger in
             try await withPostgres(database.asOwner, logger: logger) { client in
-                try await isCheck ? database.pendingMigrations(client) : database.migrate(client)
+                let migrator = Migrator(client: client)
+                return try await isCheck ? migrator.pending() : migrator.migrate()
             }
         }
         try options.output(table).write(

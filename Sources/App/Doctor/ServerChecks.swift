@@ -44,13 +44,16 @@ struct ServerChecks: Sendable {
     func migrations() async -> Check {
         do {
             let pending = try await Migrator(client: client).pending()
-            guard !pending.isEmpty else { return Check("migrations", .ok, "all \(Migration.all.count) applied") }
+            guard !pending.isEmpty else { return Check("migrations", .ok, "all applied") }
             return Check("migrations", .bad, "missing: \(pending.joined(separator: ", "))", hint: "Run humon migrate.")
         } catch let error as MigrationError {
-            if case .notUTF8 = error {
-                return Check("migrations", .bad, error.description, hint: "Humon needs a database with the encoding UTF8.")
-            }
-            return Check("migrations", .bad, error.description, hint: "Run the version of humon that this database belongs to.")
+            let hint =
+                switch error {
+                case .notUTF8: "Humon needs a database with the encoding UTF8."
+                case .changed: "Use a new database, or the version of humon that this one belongs to."
+                case .unknown, .outOfOrder, .failed: "Run the version of humon that this database belongs to."
+                }
+            return Check("migrations", .bad, error.description, hint: hint)
         } catch {
             return Check("migrations", .bad, "the check failed: \(error)", hint: "Run humon migrate.")
         }

@@ -3,7 +3,7 @@ internal import Foundation
 
 /// The log in one file, to be carried elsewhere: lines of JSON, described in `docs/archive-format.md`.
 public enum LogArchive {
-    /// To be raised when lines change their shape. Format 1 has personal members among the facts.
+    /// To be raised when lines change their shape.
     public static let format: Int64 = 2
     /// The longest line that is read, in bytes: far longer than any that a request can cause.
     static let lineLimit = 16 * 1_024 * 1_024
@@ -59,8 +59,8 @@ extension LogArchive.Header {
     /// - Throws: ``FormatError``
     init(_ json: JSON) throws {
         guard let format = json["humon_log"]?.storedInteger else { throw FormatError("this is no log of humon's") }
-        guard (1...LogArchive.format).contains(format) else {
-            throw FormatError("this program reads formats 1 to \(LogArchive.format), not \(format)")
+        guard format == LogArchive.format else {
+            throw FormatError("this program reads format \(LogArchive.format), not \(format)")
         }
         createdAt = try json.stored("created_at", \.storedTimestamp)
         migrations = try json.stored("migrations") { list in

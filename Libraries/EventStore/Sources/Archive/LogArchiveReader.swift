@@ -100,47 +100,37 @@ struct LogArchiveReader {
         guard let domainEvent = domainEvents[category] else {
             throw FormatError("no module has streams of category \(category)")
         }
-        let (stored, digest) = try Self.separated(
-            StoredEvent(type: type, format: format, facts: Array(data.utf8)), line, personalMembers: domainEvent.personalMembers)
+        let (personal, digest) = try Self.personal(line)
+        let stored = StoredEvent(
+            type: type, format: format, facts: Array(data.utf8),
+            personal: digest.map { _ in personal.map { .present(Array($0.utf8)) } ?? .erased })
+        // An erasure would leave them.
+        guard try !stored.hasPersonalFacts(domainEvent.personalMembers) else {
+            throw FormatError("personal members stand among the facts")
+        }
         _ = try domainEvent.decode(stored, in: StreamName(stream), version: version)
         _ = try Metadata(stored: Array(metadata.utf8)).values()
         let recordedAt: String = try line.stored("recorded_at") { value in
             // PostgreSQL would take "now" for a time as well.
             value.storedTimestamp == nil ? nil : value.storedString
         }
-        var personal: String?
-        if case .present(let utf8) = stored.personal { personal = String(decoding: utf8, as: UTF8.self) }
         return copyLine([
             String(position), try line.stored("id", \.storedUUID), stream, String(version), type, String(format), recordedAt,
-            String(decoding: stored.facts, as: UTF8.self), metadata, personal, digest.map { #"\x"# + $0 },
+            data,
+            metadata, personal, digest.map { #"\x"# + $0 },
         ])
     }
 
-    /// Takes the personal members of a line, and the hexadecimal digits of their digest. In a line without a digest, as in format 1, they stand among the facts.
-    private static func separated(
-        _ event: StoredEvent, _ line: JSON, personalMembers: Set<String>
-    ) throws -> (event: StoredEvent, digest: String?) {
-        var event = event
-        let digest = try line["personal_sha256"].flatMap { _ in
-            try line.stored("personal_sha256") { value in
-                value.storedOptional { $0.storedString.flatMap { $0.isHexadecimal(digits: 64) ? $0 : nil } }
-            }
+    /// The personal members of a line, and the hexadecimal digits of their digest.
+    private static func personal(_ line: JSON) throws -> (text: String?, digest: String?) {
+        let digest = try line.stored("personal_sha256") { value in
+            value.storedOptional { $0.storedString.flatMap { $0.isHexadecimal(digits: 64) ? $0 : nil } }
         }
-        guard let digest else {
-            let content = try EventContent(event, personalMembers: personalMembers)
-            guard case .present(let members) = content.personal else { return (event, nil) }
-            let personal = PersonalText(members)
-            (event.facts, event.personal) = (content.facts.utf8, .present(Array(personal.text.utf8)))
-            return (event, personal.digest.hexadecimal)
+        let text = try line.stored("personal") { $0.storedOptional(\.storedString) }
+        guard text == nil || text.map({ SHA256.hash($0.utf8).hexadecimal }) == digest else {
+            throw FormatError("personal differs from personal_sha256")
         }
-        // An erasure would leave them.
-        guard try !event.hasPersonalFacts(personalMembers) else { throw FormatError("personal members stand among the facts") }
-        event.personal = .erased
-        if let text = try line.stored("personal", { $0.storedOptional(\.storedString) }) {
-            guard SHA256.hash(text.utf8).hexadecimal == digest else { throw FormatError("personal differs from personal_sha256") }
-            event.personal = .present(Array(text.utf8))
-        }
-        return (event, digest)
+        return (text, digest)
     }
 
     private mutating func command(_ line: JSON) throws -> [UInt8] {
@@ -148,7 +138,7 @@ struct LogArchiveReader {
         let id = try line.stored("command", \.storedUUID)
         guard id > lastCommand else { throw FormatError("commands are not in the order of their ids") }
         (lastCommand, commands) = (id, commands + 1)
-        let requestHash: String = try line.stored("fingerprint") { value in
+        let requestHash: String = try line.stored("request_hash") { value in
             value.storedString.flatMap { $0.isHexadecimal(digits: 64) ? $0 : nil }
         }
         return copyLine([

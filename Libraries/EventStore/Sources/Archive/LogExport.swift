@@ -61,8 +61,8 @@ public struct LogExport: Sendable {
 
     private static let commands = #"""
         SELECT format(
-            '{"command":"%s","fingerprint":"%s","stream":%s,"version":%s}',
-            id, encode(fingerprint, 'hex'), to_json(stream), version
+            '{"command":"%s","request_hash":"%s","stream":%s,"version":%s}',
+            id, encode(request_hash, 'hex'), to_json(stream), version
         ) FROM log.commands ORDER BY id
         """#
 

@@ -44,7 +44,7 @@ extension LogCriteria {
         return newest(limit, of: [select(by: [place] + kind + causes + others, limit: limit)])
     }
 
-    /// Finds matching recorded events with the summaries of `db/migrations/0007_search.sql`, by the same expressions.
+    /// Finds matching recorded events with the summaries of `log.recorded_events_search`, by the same expressions.
     ///
     /// A summary holds single values. The query has one condition for each value, because PostgreSQL would apply one condition
     /// for all values only after it has read the index.

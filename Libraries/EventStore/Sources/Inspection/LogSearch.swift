@@ -3,7 +3,7 @@ public import Postgres
 
 /// Finds recorded events, newest first, and reports its progress while it reads.
 ///
-/// The search reads the newest positions directly. For older positions, the index of `db/migrations/0007_search.sql` excludes the
+/// The search reads the newest positions directly. For older positions, the index `log.recorded_events_search` excludes the
 /// pages that hold no match. Both read page by page, and stop as soon as they have enough matches.
 public struct LogSearch: Sendable {
     /// The result of one search.

@@ -121,12 +121,12 @@ public struct LogVerification: Sendable {
         counts[kind, default: 0] += 1
         do {
             guard let domainEvent else { throw FormatError("no module has streams of category \(kind.category)") }
+            guard try !stored.hasPersonalFacts(domainEvent.personalMembers) else {
+                let reason = "the personal members stand among the facts, where no erasure ends them"
+                return note(.personal, reason, of: kind, at: recorded.position)
+            }
             _ = try domainEvent.decode(stored, in: recorded.envelope.stream, version: recorded.envelope.version)
             _ = try recorded.envelope.metadata.values()
-            if try stored.hasPersonalFacts(domainEvent.personalMembers) {
-                let reason = "the personal members stand among the facts; humon migrate separates them"
-                note(.personal, reason, of: kind, at: recorded.position)
-            }
         } catch {
             note(.events, "\(error)", of: kind, at: recorded.position)
         }

@@ -58,7 +58,7 @@ public struct Subscriptions: Sendable {
     /// - Throws: ``PostgresError``, or `CancellationError`
     public func position(of subscription: String) async throws -> Int64? {
         try await client.query(
-            "SELECT log.follower_position(name) FROM log.follower_leaders WHERE name = \(subscription)"
+            "SELECT log.subscription_position(name) FROM log.subscription_leaders WHERE name = \(subscription)"
         ).decode(Int64.self).first
     }
 
@@ -67,7 +67,7 @@ public struct Subscriptions: Sendable {
         try await client.query(
             """
             SELECT stream, version, position, reason, parked_at, is_to_be_retried FROM log.parked_streams
-            WHERE follower = \(subscription) ORDER BY position
+            WHERE subscription = \(subscription) ORDER BY position
             """
         ).decode((String, Int32, Int64, String, Timestamp, Bool).self).map {
             stream, version, position, reason, at, isToBeRetried in
@@ -86,7 +86,7 @@ public struct Subscriptions: Sendable {
         try await client.query(
             """
             UPDATE log.parked_streams SET is_to_be_retried = true
-            WHERE follower = \(subscription) AND (\(stream == nil) OR stream = \(stream?.description ?? ""))
+            WHERE subscription = \(subscription) AND (\(stream == nil) OR stream = \(stream?.description ?? ""))
             """
         ).affected
     }
@@ -112,7 +112,8 @@ struct Lease: Sendable {
     ) async throws -> (lease: Lease, position: Int64)? {
         // The second statement's snapshot shows all commits of a former leader before the claim.
         let rows = try await client.run([
-            "SELECT log.claim_follower(\(subscription), \(leader), \(seconds))", "SELECT log.follower_position(\(subscription))",
+            "SELECT log.claim_subscription(\(subscription), \(leader), \(seconds))",
+            "SELECT log.subscription_position(\(subscription))",
         ])
         guard let epoch = try rows[0].decode(Int64.self).first, let position = try rows[1].decode(Int64.self).first else {
             return nil
@@ -122,16 +123,17 @@ struct Lease: Sendable {
 
     /// - Throws: ``LeaseLostError``
     func renew() async throws {
-        let rows = try await client.query("SELECT log.renew_lease(leader, \(seconds)) FROM log.follower_leaders WHERE \(isHeld)")
+        let rows = try await client.query(
+            "SELECT log.renew_lease(leader, \(seconds)) FROM log.subscription_leaders WHERE \(isHeld)")
         guard rows.count == 1 else { throw LeaseLostError() }
     }
 
     func release() async throws {
         try await client.run([
-            "UPDATE log.follower_leaders SET leader = NULL WHERE \(isHeld)",
+            "UPDATE log.subscription_leaders SET leader = NULL WHERE \(isHeld)",
             """
             DELETE FROM log.leases
-            WHERE holder = \(leader) AND NOT EXISTS (SELECT FROM log.follower_leaders WHERE leader = \(leader))
+            WHERE holder = \(leader) AND NOT EXISTS (SELECT FROM log.subscription_leaders WHERE leader = \(leader))
             """,
         ])
     }
@@ -141,21 +143,21 @@ struct Lease: Sendable {
     /// Keeps the leadership until the end of the transaction, by a row lock. A lock writes no new version of the row.
     /// - Throws: ``LeaseLostError``
     private func hold(in transaction: LeasedConnection) async throws {
-        let rows = try await transaction.query("SELECT epoch FROM log.follower_leaders WHERE \(isHeld) FOR SHARE")
+        let rows = try await transaction.query("SELECT epoch FROM log.subscription_leaders WHERE \(isHeld) FOR SHARE")
         guard rows.count == 1 else { throw LeaseLostError() }
     }
 
     /// Removes the subscription's former positions from `start` on.
     /// - Returns: the present position
     func prunePositions(from start: Int64) async throws -> Int64 {
-        let found = try await client.query("SELECT log.follower_position(\(subscription))").decode(Int64.self)
+        let found = try await client.query("SELECT log.subscription_position(\(subscription))").decode(Int64.self)
         let newest = found.first ?? start
         guard newest > start else { return start }
         // Not from the beginning: the index keeps entries of removed rows for as long as a snapshot is open.
         try await client.query(
             """
-            DELETE FROM log.follower_positions
-            WHERE follower = \(subscription) AND position >= \(start) AND position < \(newest)
+            DELETE FROM log.subscription_positions
+            WHERE subscription = \(subscription) AND position >= \(start) AND position < \(newest)
             """)
         return newest
     }
@@ -166,8 +168,8 @@ struct Lease: Sendable {
         try await hold(in: transaction)
         let rows = try await transaction.query(
             """
-            INSERT INTO log.follower_positions (follower, position)
-            SELECT \(subscription), \(new) WHERE log.follower_position(\(subscription)) = \(old)
+            INSERT INTO log.subscription_positions (subscription, position)
+            SELECT \(subscription), \(new) WHERE log.subscription_position(\(subscription)) = \(old)
             """
         )
         guard rows.affected == 1 else { throw LeaseLostError() }
@@ -178,7 +180,7 @@ struct Lease: Sendable {
         try await client.query(
             """
             SELECT stream, version FROM log.parked_streams
-            WHERE follower = \(subscription) AND (is_to_be_retried OR NOT \(toBeRetried)) ORDER BY position
+            WHERE subscription = \(subscription) AND (is_to_be_retried OR NOT \(toBeRetried)) ORDER BY position
             """
         ).decode((String, Int32).self).map { (StreamName($0), $1) }
     }
@@ -187,7 +189,7 @@ struct Lease: Sendable {
     func park(_ event: RecordedEvent, because error: any Error, in transaction: LeasedConnection) async throws {
         try await transaction.query(
             """
-            INSERT INTO log.parked_streams (follower, stream, version, position, reason)
+            INSERT INTO log.parked_streams (subscription, stream, version, position, reason)
             VALUES (\(subscription), \(event.envelope.stream.description), \(event.envelope.version), \(event.position), \(reason(error)))
             """
         )
@@ -196,7 +198,7 @@ struct Lease: Sendable {
     /// - Throws: ``LeaseLostError`` if this node does not lead any more
     func unpark(_ stream: StreamName, in transaction: LeasedConnection) async throws {
         try await transaction.query(
-            "DELETE FROM log.parked_streams WHERE follower = \(subscription) AND stream = \(stream.description)")
+            "DELETE FROM log.parked_streams WHERE subscription = \(subscription) AND stream = \(stream.description)")
         try await hold(in: transaction)
     }
 
@@ -206,8 +208,8 @@ struct Lease: Sendable {
         try await client.query(
             """
             UPDATE log.parked_streams SET is_to_be_retried = false, reason = \(reason(error))
-            WHERE follower = \(subscription) AND stream = \(stream.description) AND EXISTS (
-                SELECT FROM log.follower_leaders WHERE \(isHeld)
+            WHERE subscription = \(subscription) AND stream = \(stream.description) AND EXISTS (
+                SELECT FROM log.subscription_leaders WHERE \(isHeld)
             )
             """
         )

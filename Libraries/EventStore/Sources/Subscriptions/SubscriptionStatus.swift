@@ -21,8 +21,9 @@ extension Subscriptions {
             """
             SELECT name, position, greatest(log.tail() - position, 0),
                 CASE WHEN leased_until > clock_timestamp() THEN leased_until END,
-                (SELECT count(*) FROM log.parked_streams WHERE follower = name)
-            FROM log.followers ORDER BY name
+                (SELECT count(*) FROM log.parked_streams WHERE subscription = name)
+            FROM log.subscription_leaders, log.subscription_position(name) AS position, log.leased_until(leader) AS leased_until
+            ORDER BY name
             """
         ).decode((String, Int64, Int64, Timestamp?, Int64).self).map { name, position, lag, leasedUntil, parkedStreams in
             SubscriptionStatus(name: name, position: position, lag: lag, leasedUntil: leasedUntil, parkedStreams: parkedStreams)

@@ -137,6 +137,7 @@ final class AcceptHandler: ChannelDuplexHandler {
     }
 
     private func resume(_ context: ChannelHandlerContext) {
+        guard context.channel.isActive else { return }
         guard registry.hasRoom else { return scheduleResumption(context) }
         (isPaused, isReadHeld) = (false, false)
         // This reads, too.

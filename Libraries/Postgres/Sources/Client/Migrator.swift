@@ -3,16 +3,12 @@ public struct Migration: Sendable, Hashable {
     /// Migrations are applied in the order of their names.
     public var name: String
     public var sql: String
-    /// Runs before `sql` in the same transaction. It belongs to no checksum, so it can mend a database for which the text of an applied
-    /// migration fails.
-    public var preparation: String?
     /// The last migration of the oldest program that may run on a database with this one; `nil` for no older program.
     public var oldestProgram: String?
 
-    public init(name: String, sql: String, preparation: String? = nil, oldestProgram: String? = nil) {
+    public init(name: String, sql: String, oldestProgram: String? = nil) {
         self.name = name
         self.sql = sql
-        self.preparation = preparation
         self.oldestProgram = oldestProgram
     }
 }
@@ -29,8 +25,8 @@ public enum MigrationError: Error, Hashable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .changed(let name):
-            "Migration \(name) was applied to this database with another text than this program has: never change an applied "
-                + "migration, add a new one."
+            "Migration \(name) of this database has another text than that of this program, as in a database from before the first "
+                + "release: nothing was changed, use a new database."
         case .unknown(let name):
             "Migration \(name) was applied to this database but this program does not know it: run a newer program."
         case .outOfOrder(let name, let after):
@@ -100,13 +96,6 @@ public struct Migrator: Sendable {
                 )
                 """
             )
-            let columns = try await connection.query(
-                "SELECT attname::text FROM pg_attribute WHERE attrelid = 'humon.migrations'::regclass"
-            ).decode(String.self)
-            // Only then, because the statement waits for a dump that reads the table.
-            if !columns.contains("oldest_program") {
-                try await connection.query("ALTER TABLE humon.migrations ADD COLUMN oldest_program text")
-            }
         }
         var applied: [String] = []
         while true {
@@ -136,7 +125,6 @@ public struct Migrator: Sendable {
 
     private func apply(_ migration: Migration, _ connection: LeasedConnection) async throws {
         do {
-            if let preparation = migration.preparation { try await connection.execute(script: preparation) }
             try await connection.execute(script: migration.sql)
         } catch PostgresError.refused(let refusal) {
             throw MigrationError.failed(name: migration.name, message: refusal.unredactedMessage)
@@ -155,7 +143,7 @@ public struct Migrator: Sendable {
 
     private func state(_ connection: LeasedConnection) async throws -> State {
         let hasTable = try await connection.query("SELECT to_regclass('humon.migrations') IS NOT NULL").decode(Bool.self)
-        // An older program made the table without the column.
+        // A program from before the first release made the table without the column.
         let applied =
             hasTable == [true]
             ? try await connection.query(

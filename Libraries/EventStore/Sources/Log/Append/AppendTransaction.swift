@@ -158,7 +158,7 @@ struct AppendTransaction: Sendable {
         if !commands.isEmpty {
             statements.append(
                 """
-                INSERT INTO log.commands (id, fingerprint, stream, version) SELECT * FROM unnest(
+                INSERT INTO log.commands (id, request_hash, stream, version) SELECT * FROM unnest(
                     \(commands.map(\.0.id)), \(commands.map(\.1.bytea)),
                     \(commands.map(\.0.last.stream.description)), \(commands.map(\.0.last.version))
                 )
@@ -257,10 +257,10 @@ extension [AppendRequest] {
             SELECT e.*, coalesce((SELECT v.version FROM log.versions(ARRAY[e.stream]) AS v), 0) AS actual
             FROM unnest(
                 \(map(\.id)), \(map { $0.requestHash?.bytea }), \(map(\.last.stream.description)), \(map(\.last.version))
-            ) WITH ORDINALITY AS e (id, fingerprint, stream, version, number)
+            ) WITH ORDINALITY AS e (id, request_hash, stream, version, number)
         ), remembered AS (
-            INSERT INTO log.commands (id, fingerprint, stream, version)
-            SELECT id, fingerprint, stream, version FROM ended WHERE fingerprint IS NOT NULL AND actual = version
+            INSERT INTO log.commands (id, request_hash, stream, version)
+            SELECT id, request_hash, stream, version FROM ended WHERE request_hash IS NOT NULL AND actual = version
         )
         SELECT actual, log.tail() FROM ended ORDER BY number
         """

@@ -34,7 +34,7 @@ struct IdempotencyRecord: Hashable {
     func result(for hash: RequestHash?) -> AppendResult { hash == requestHash ? .repeated(place) : .keyReused }
 
     static func query(_ ids: [UUID]) -> SQL {
-        "SELECT id, fingerprint, position, stream, version FROM log.outcomes(\(ids))"
+        "SELECT id, request_hash, position, stream, version FROM log.outcomes(\(ids))"
     }
 
     static func byID(_ rows: Rows) throws -> [UUID: IdempotencyRecord] {

@@ -31,7 +31,7 @@ public struct LogLock: Sendable {
     /// Another role of this program's sessions may neither see nor end what the user of the connection may.
     private static let asUser: SQL = "SELECT set_config('role', 'none', true)"
 
-    /// Returns the sessions that keep appends waiting. An older program may hold the lock, shared, in several sessions.
+    /// Returns the sessions that keep appends waiting.
     /// - Throws: ``PostgresError``, or `CancellationError`
     public func holders() async throws -> [Holder] {
         try await client.run([
