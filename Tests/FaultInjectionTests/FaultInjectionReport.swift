@@ -11,8 +11,6 @@ struct FaultInjectionReport: Sendable {
     /// The changes that followers got, and how often they had to read their list again.
     var changes = 0
     var resets = 0
-    /// The pages of the log that the servers have read from the standby since their last start.
-    var pagesOfStandby = 0
     var violations: [Violation] = []
     var injected: [Fault] = []
     var seconds = 0.0
@@ -40,7 +38,6 @@ struct FaultInjectionReport: Sendable {
             ("index comparisons", "\(comparisons)"),
             ("changes that followers got", "\(changes)"),
             ("  resets", "\(resets)"),
-            ("pages of the standby", "\(pagesOfStandby)"),
             ("positions in the log", "\(log.count)"),
             ("longest wait for a response", "\(clients.longestWait)"),
             ("seconds", "\(Int(seconds))"),

@@ -23,17 +23,17 @@ final class FaultInjectionRun: Sendable {
     private let report: Mutex<FaultInjectionReport>
 
     /// - Parameters:
+    ///   - schedule: with a fail-over, PostgreSQL has a streaming standby
     ///   - isMoving: whether the database is dumped and restored elsewhere after half of the faults
-    ///   - hasStandby: whether the servers read from a streaming standby, which takes over if the schedule says so
     static func run(
-        _ schedule: FaultInjectionSchedule, isMoving: Bool, hasStandby: Bool = false, _ sabotage: Sabotage = Sabotage()
+        _ schedule: FaultInjectionSchedule, isMoving: Bool, _ sabotage: Sabotage = Sabotage()
     ) async throws -> FaultInjectionReport {
         try await HumonProcess.withDirectory { directory in
             let start = ContinuousClock.now
             let cluster = try await TestPostgres.primary(
                 in: directory.appending(path: "first").path, settings: sabotage.postgresSettings)
             let standby =
-                hasStandby
+                schedule.failOver != nil
                 ? try await TestPostgres(standbyOf: cluster, in: directory.appending(path: "standby").path) : nil
             if schedule.hasSynchronousStandby { try await cluster.requireStandby() }
             let current = Mutex(cluster)
@@ -71,9 +71,7 @@ final class FaultInjectionRun: Sendable {
         let socket = directory.appending(path: "proxy").path
         proxy = try await CuttingProxy(directory: socket, upstream: cluster.socketDirectory)
         let url = "host='\(socket)' user=humon dbname=\(TestPostgres.humon)"
-        fleet = try Fleet(
-            directory: directory, databaseURL: url, standbyURL: standby?.url(database: TestPostgres.humon),
-            hasIndex: sabotage.hasIndex)
+        fleet = try Fleet(directory: directory, databaseURL: url, hasIndex: sabotage.hasIndex)
         subscriptions = SubscriptionPair(SeenSubscription(seed: schedule.seed, sabotage: sabotage.subscription), url: url)
         followers = [0, 1].map { [fleet] in ChangeFollower(fleet: fleet, first: $0, sabotage.follower) }
         pace = Pace(deadline: .now + .seconds(120 + 20 * schedule.faults.count))
@@ -114,7 +112,7 @@ final class FaultInjectionRun: Sendable {
             let restored = try await move(from, to: to)
             current.withLock { $0 = restored }
             try await phase(half..<end, restored)
-        } else if schedule.failOver != nil, let standby {
+        } else if let standby {
             current.withLock { $0 = standby }
             try await phase(half..<end, standby)
         }
@@ -219,11 +217,6 @@ final class FaultInjectionRun: Sendable {
             return (tail, try await LogRow.all(client), try await SeenSubscription.seen(client), late)
         }
         await compareIndexes(at: tail)
-        for node in fleet.ports.indices {
-            let metrics = try await fleet.ask("/metrics", of: node).body
-            let pages = metrics.firstMatch(of: /\nhumon_standby_pages_total (\d+)/).flatMap { Int($0.1) }
-            report.withLock { $0.pagesOfStandby += pages ?? 0 }
-        }
         // Before the rebuild, after which the streams begin anew.
         await compareFollowers(at: tail)
         let rebuild = try await HumonProcess.run(

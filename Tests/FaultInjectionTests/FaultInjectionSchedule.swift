@@ -26,12 +26,8 @@ enum Fault: Sendable, Hashable, CustomStringConvertible {
     case fillQueue(server: Int)
     /// Stops one of the subscriptions of the same name and starts another in its place.
     case replaceSubscription(Int)
-    /// Only for a run with a standby, as the next three. Kills all its processes, and starts it again after the commands.
-    case killStandby
-    /// Shuts the standby down and starts it again at once.
+    /// Only for a run with a standby, as the next one. Shuts the standby down and starts it again at once.
     case restartStandby
-    /// The standby shows no later commits until the commands are finished.
-    case pauseStandby
     /// Kills the primary for good and promotes the standby.
     /// - Parameter isBehind: whether the standby is away first, while commands go on. Then a primary that does not wait for it
     ///   acknowledges what the standby never gets.
@@ -51,9 +47,7 @@ enum Fault: Sendable, Hashable, CustomStringConvertible {
         case .holdLock: "log's lock held"
         case .fillQueue: "writer's queue filled"
         case .replaceSubscription: "subscription replaced"
-        case .killStandby: "standby killed"
         case .restartStandby: "standby restarted"
-        case .pauseStandby: "standby paused"
         case .failOver: "standby promoted"
         }
     }
@@ -65,7 +59,7 @@ enum Fault: Sendable, Hashable, CustomStringConvertible {
         case .killPostgres, .failOver: (0, 1)
         case .killPostgresAndServer: (1, 1)
         case .stopServer, .stopPostgres, .halfOpenConnections, .terminateAppendingSession, .cutConnections,
-            .holdForeignTransactions, .holdLock, .fillQueue, .replaceSubscription, .killStandby, .restartStandby, .pauseStandby:
+            .holdForeignTransactions, .holdLock, .fillQueue, .replaceSubscription, .restartStandby:
             (0, 0)
         }
     }
@@ -74,8 +68,8 @@ enum Fault: Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .killServer(let server), .killPostgresAndServer(let server): "\(kind) (server \(server))"
         case .killBothServers: "\(kind) (both)"
-        case .killPostgres, .halfOpenConnections, .terminateAppendingSession, .holdForeignTransactions, .killStandby,
-            .restartStandby, .pauseStandby, .failOver:
+        case .killPostgres, .halfOpenConnections, .terminateAppendingSession, .holdForeignTransactions, .restartStandby,
+            .failOver:
             kind
         case .stopServer(let server, let milliseconds): "\(kind) (server \(server), \(milliseconds) ms)"
         case .stopPostgres(let milliseconds): "\(kind) (\(milliseconds) ms)"
@@ -117,16 +111,6 @@ struct FaultInjectionSchedule: Sendable, Hashable {
             .killServer(0), .killPostgres, .killPostgresAndServer(1), .cutConnections(.beforeResponse),
             .terminateAppendingSession,
             .stopServer(1, milliseconds: 12_000),
-        ]
-        return FaultInjectionSchedule(seed: seed, only: faults.shuffled(using: &generator))
-    }
-
-    /// A schedule for a run with a standby: faults of the standby, and of the servers that use it.
-    static func ofStandby(seed: UInt64) -> FaultInjectionSchedule {
-        var generator = SeededGenerator(seed: seed, 2)
-        let faults: [Fault] = [
-            .killStandby, .killStandby, .restartStandby, .pauseStandby, .pauseStandby, .killPostgres, .killServer(0),
-            .killPostgresAndServer(1), .cutConnections(.everywhere),
         ]
         return FaultInjectionSchedule(seed: seed, only: faults.shuffled(using: &generator))
     }

@@ -23,21 +23,10 @@ import Testing
         #expect(types.subtracting(report.log.map(\.type)) == [])
     }
 
-    @Test func `servers that read from a standby are never wrong while it is killed, restarted and paused`() async throws {
-        let schedule = FaultInjectionSchedule.ofStandby(seed: Self.seed)
-        print("fault injection with a standby: TEST_SEED=\(Self.seed)")
-        let report = try await FaultInjectionRun.run(schedule, isMoving: false, hasStandby: true)
-        print(report.figures)
-        for violation in report.violations { print("violation: \(violation)") }
-        #expect(report.violations.isEmpty, "TEST_SEED=\(Self.seed)")
-        #expect(report.injected == schedule.faults)
-        #expect(report.pagesOfStandby > 0)
-    }
-
     @Test func `nothing acknowledged is lost if a synchronous standby takes over`() async throws {
         let schedule = FaultInjectionSchedule.ofFailOver(seed: Self.seed)
         print("fault injection with a fail-over: TEST_SEED=\(Self.seed)")
-        let report = try await FaultInjectionRun.run(schedule, isMoving: false, hasStandby: true)
+        let report = try await FaultInjectionRun.run(schedule, isMoving: false)
         print(report.figures)
         for violation in report.violations { print("violation: \(violation)") }
         #expect(report.violations.isEmpty, "TEST_SEED=\(Self.seed)")

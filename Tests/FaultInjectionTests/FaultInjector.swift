@@ -56,21 +56,13 @@ struct FaultInjector: Sendable {
             try await whileLockIsHeld { try await Task.sleep(for: .milliseconds(milliseconds)) }
         case .fillQueue(let server): sent = try await fillQueue(server, number)
         case .replaceSubscription(let subscription): await subscriptions.replace(subscription)
-        case .killStandby:
-            try await standby?.kill()
-            try await finished(end)
-            try await standby?.start()
         case .restartStandby:
             try await standby?.stop()
             try await standby?.start()
-        case .pauseStandby:
-            try await standby?.pauseReplay()
-            try await finished(end)
-            try await standby?.resumeReplay()
         case .failOver(let isBehind):
             if isBehind {
                 try await standby?.kill()
-                try await finished(end)
+                try await wait(for: "commands to go on without the standby") { pace.finished >= end || pace.isOver }
             }
             try await cluster.kill()
             if isBehind { try await standby?.start() }
@@ -79,11 +71,6 @@ struct FaultInjector: Sendable {
         }
         try await fleet.awaitRecovery()
         return sent
-    }
-
-    /// Waits for the clients' commands.
-    private func finished(_ end: Int) async throws {
-        try await wait(for: "commands to go on without the standby") { pace.finished >= end || pace.isOver }
     }
 
     private func restart(_ servers: [Int]) async throws {

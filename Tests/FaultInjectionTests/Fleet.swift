@@ -36,8 +36,7 @@ final class Fleet: Sendable {
     private let servers = Mutex<[Int: HumonProcess]>([:])
     private let http: HTTPClient
 
-    /// - Parameter standbyURL: a standby from which the servers read
-    init(directory: URL, databaseURL: String, standbyURL: String? = nil, hasIndex: Bool) throws {
+    init(directory: URL, databaseURL: String, hasIndex: Bool) throws {
         self.directory = directory
         var environment = ["DATABASE_URL": databaseURL, "TB_APP_SECRET": Self.secret]
         // All clients have one address, and the log must name their requests.
@@ -45,7 +44,6 @@ final class Fleet: Sendable {
             environment["HUMON_\(limit)_PER_MINUTE"] = "0"
         }
         environment["HUMON_TRUSTED_PROXIES"] = "127.0.0.1"
-        environment["HUMON_REPLICA_URL"] = standbyURL
         if !hasIndex { environment["HUMON_INDEX_MEGABYTES"] = "0" }
         self.environment = environment
         let free = try RawConnection.freePorts(4)

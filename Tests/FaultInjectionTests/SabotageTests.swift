@@ -27,7 +27,7 @@ import Testing
 
     @Test func `a fail-over to a standby that was behind is found as a loss`() async throws {
         let schedule = FaultInjectionSchedule(seed: 5, only: [.failOver(isBehind: true)])
-        let report = try await FaultInjectionRun.run(schedule, isMoving: false, hasStandby: true)
+        let report = try await FaultInjectionRun.run(schedule, isMoving: false)
         #expect(report.violations.contains { $0.check == .acknowledgedOnce })
     }
 
