@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Measures two servers on one PostgreSQL: the time until one shows the writes of the other, the effect of writes on concurrent reads,
-and the memory of the index during constant updates. With `standby` alone: the work of a node for the primary, with and without
-HUMON_REPLICA_URL.
+and the memory of the index during constant updates.
 
 Usage: Benchmarks/nodes.py [freshness] [latency] [soak SECONDS]. EVENTS=1000000, PLACE=DIRECTORY to keep and reuse the events (that of
 Benchmarks/http.sh will do), ROUNDS=5. Needs Python 3, wrk and .build/release/humon, or HUMON=another one.
@@ -213,10 +212,6 @@ def measure(place, first, second, arguments):
         freshness(place, first, second, own)
     if "latency" in arguments:
         latency(place, first, second)
-    if "standby" in arguments:
-        import standby  # which imports this file
-
-        standby.measure(place, first, own)
     if "soak" in arguments:
         soak(place, first, second, int(arguments[arguments.index("soak") + 1]))
 
@@ -229,9 +224,8 @@ def main():
             count = int(re.search(r"humon_index_events (\d+)", nodes[0].admin("/metrics")).group(1))
             if count < EVENTS:
                 fill(place, EVENTS - count)
-            if arguments != ["standby"]:
-                nodes.append(Node(place, 1, f"host='{place}/data/socket' user=humon dbname=postgres"))
-            measure(place, nodes[0], nodes[-1], arguments)
+            nodes.append(Node(place, 1, f"host='{place}/data/socket' user=humon dbname=postgres"))
+            measure(place, *nodes, arguments)
         finally:
             for node in reversed(nodes):
                 node.stop()

@@ -19,8 +19,6 @@ struct Backend: Sendable {
     let services: [any Service]
     let readers: PostgresClient
     let writer: PostgresClient
-    /// `nil` without a standby, and in a process without an index.
-    let standby: Standby?
     let log: EventLog
 
     /// - Parameters:
@@ -39,13 +37,6 @@ struct Backend: Sendable {
         readers = PostgresClient(
             database.asServer(connections: connections + (memoryBytes > 0 ? 3 : 2)), tracer: tracer, logger: logger)
         writer = PostgresClient(database.asWriter, logger: logger)
-        // The standby reports once that it is away, and its connections need not repeat that.
-        var standbyLogger = logger
-        standbyLogger.logLevel = max(logger.logLevel, .error)
-        let standby = (memoryBytes > 0 ? database.asStandby : nil).map { [readers, standbyLogger] in
-            Standby(client: PostgresClient($0, tracer: tracer, logger: standbyLogger), primary: readers, logger: logger)
-        }
-        self.standby = standby
         let readModels = Self.readModels(readers, logger: logger)
         let notifier = LogNotifier(client: readers, listens: true, logger: logger) { try await readModels.holdServed(on: $0) }
         let render: EventRendering = { $0.writeJSON(into: &$1) }
@@ -53,8 +44,8 @@ struct Backend: Sendable {
         let index =
             memoryBytes > 0
             ? InMemoryReadModel(
-                IndexedEvents(limitBytes: memoryBytes, render: render, listener: changes), client: readers, standby: standby,
-                notifier: notifier, logger: logger)
+                IndexedEvents(limitBytes: memoryBytes, render: render, listener: changes), client: readers, notifier: notifier,
+                logger: logger)
             : nil
         log = EventLog(
             client: writer, projections: Self.projections, notifier: notifier, listeners: index.map { [$0] } ?? [],
@@ -69,15 +60,13 @@ struct Backend: Sendable {
             context.add(index)
             context.add(changes)
         }
-        if let standby { context.add(standby) }
         modules = ComposedModules(Modules.all, serving: apps, in: context)
         let runner = ProjectionRunner(readModels, notifier: notifier, logger: logger)
         let formats = FormatService(FormatRegistry(Self.formats, client: readers), logger: logger)
         let watch = LogLockWatch(client: readers, logger: logger)
         services =
-            database.services + [readers, writer] + (standby.map { [$0.client, $0] } ?? []) + [notifier, watch, formats, runner]
-            + (index.map { [changes, $0] } ?? [])
-            + modules.services + [log]
+            database.services + [readers, writer, notifier, watch, formats, runner]
+            + (index.map { [changes, $0] } ?? []) + modules.services + [log]
     }
 
     static func readModels(

@@ -7,7 +7,6 @@ internal import ServiceLifecycle
 
 /// The database that a command uses: the one from `--database` or `DATABASE_URL`, or a private one.
 struct Database: Sendable {
-    private static let standbyStallSeconds = 10.0
     /// How long a command that only reads may pause: `humon log export - | ssh …` waits for a password, or an operator presses Ctrl-Z.
     private static let pauseSeconds = 3_600.0
 
@@ -118,18 +117,6 @@ struct Database: Sendable {
         configuration.role = LogRights.applicationRole
         // Every statement of the API has an index. A plan made while a table was small must not outlive its growth.
         configuration.sessionSettings = ["enable_seqscan": "off"]
-        return configuration
-    }
-
-    /// A configuration for the standby; `nil` without a standby. One connection is for loads. Its transactions refuse to write, even
-    /// after a promotion.
-    var asStandby: PostgresConfiguration? {
-        guard let url = settings.replicaURL else { return nil }
-        var configuration = asApplication(connections: 2)
-        configuration.url = url
-        configuration.sessionSettings["default_transaction_read_only"] = "on"
-        // A load that stands still continues on the primary.
-        configuration.copyStallSeconds = Self.standbyStallSeconds
         return configuration
     }
 

@@ -45,8 +45,7 @@ public struct AttendancesModule: Sendable {
         let counts = context.notifier.map { notifier in
             // A server has one connection for loads. The index of events comes first.
             InMemoryReadModel(
-                AttendanceCounts(), client: context.database, standby: context.find(), notifier: notifier,
-                logger: context.logger
+                AttendanceCounts(), client: context.database, notifier: notifier, logger: context.logger
             ) { !events.isLoadingIndex }
         }
         self.counts = counts

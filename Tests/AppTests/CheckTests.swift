@@ -67,16 +67,6 @@ import Testing
         #expect(RowsCheck.check(status: 200, metrics: "other 1\n").state == .ok)
     }
 
-    @Test func `a standby must have the log of the primary, and hold its end in time`() {
-        #expect(StandbyCheck.check(.inStep(after: .milliseconds(8))).state == .ok)
-        #expect(StandbyCheck.check(.inStep(after: .seconds(1))).state == .warn)
-        let behind = StandbyCheck.check(.behind(positions: 12_345))
-        #expect(behind.state == .warn)
-        #expect(behind.result == "lacks 12,345 recorded events: nodes read from the primary")
-        #expect(StandbyCheck.check(.promoted).state == .warn)
-        #expect(StandbyCheck.check(.diverged).state == .bad)
-    }
-
     @Test func `the clock check allows for the round-trip time`() {
         func state(_ ahead: Double, _ uncertainty: Double, _ newestAhead: Double? = nil) -> Check.State {
             ServerChecks.clock(ahead: ahead, uncertainty: uncertainty, newestAhead: newestAhead).state

@@ -20,8 +20,7 @@ import Testing
 
     private static let names =
         [
-            "settings", "database", "standby", "durability", "migrations", "grants", "disk", "log", "log lock", "formats",
-            "sequences",
+            "settings", "database", "durability", "migrations", "grants", "disk", "log", "log lock", "formats", "sequences",
         ]
         + Modules.registered.projections.map { "read model \(type(of: $0).name)" } + ["rows", "index", "subscriptions", "clock"]
 
@@ -224,26 +223,6 @@ import Testing
                 result.output.contains(
                     "\ndurability  Set fsync, full_page_writes = on in PostgreSQL's configuration, and reload it.\n"))
             #expect(result.output.contains(/read model events +ok +version \d+, in step with the log\n/))
-        }
-    }
-
-    @Test func `the doctor warns of a standby that does not answer or is none, and shows no password`() async throws {
-        try await TestDatabase.with { database in
-            try await HumonProcess.withDirectory { directory in
-                func standby(_ url: String?) async throws -> JSON {
-                    var environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret]
-                    environment["HUMON_REPLICA_URL"] = url
-                    return try #require(try await Self.screen(directory, environment).lines["standby"])
-                }
-                #expect(try await standby(nil)["state"] == "ok")
-                let none = try await standby(database.url)
-                #expect(none["state"] == "warn")
-                #expect(none["result"]?.word.contains("is not in recovery, so it is no standby") == true, "\(none.text)")
-                let away = try await standby("postgres://humon:hush@127.0.0.1:1/humon")
-                #expect(away["state"] == "warn")
-                #expect(away["hint"]?.word.contains("HUMON_REPLICA_URL") == true)
-                #expect(!away.text.contains("hush"))
-            }
         }
     }
 

@@ -38,27 +38,6 @@ import Users
         }
     }
 
-    @Test func `the counts are loaded from a standby, and follow the log there`() async throws {
-        try await TestDatabase.withStandby { database, standby in
-            try await TestNode.prepare(database)
-            try await TestNode.with(database) { one in
-                try await one.create()
-                try await one.attend(1, by: 7)
-                try await TestNode.with(database, standby: standby.database()) { two in
-                    #expect(two.counted(1) == 1)
-                    let position = try await one.attend(1, by: 8)
-                    #expect(try await two.summary(1, atLeast: position).count == 2)
-                    try await two.leave(1, by: 7)
-                    #expect(two.counted(1) == 1)
-                    try await eventually { two.attendances.countsStatus.position == 4 }
-                    #expect(two.standby?.status.loads == 1)
-                    #expect(two.standby?.status.pages ?? 0 > 0)
-                    #expect(two.standby?.status.fallbacks == 0)
-                }
-            }
-        }
-    }
-
     @Test func `the counts are loaded from attendances of earlier runs`() async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database, isCounting: false) { node in

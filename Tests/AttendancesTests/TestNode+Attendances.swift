@@ -21,18 +21,15 @@ extension TestNode where Module == AttendancesModule {
         try await TestDatabase.with(projections, body)
     }
 
-    static func prepare(_ database: TestDatabase) async throws { try await database.prepare(projections) }
-
     /// - Parameters:
     ///   - isCounting: whether the counts run; without them PostgreSQL answers
     ///   - isInUse: whether the body starts with the counts in use
-    ///   - standby: the database as its standby shows it
     static func with(
-        _ database: TestDatabase, isCounting: Bool = true, isInUse: Bool = true, standby: TestDatabase? = nil,
+        _ database: TestDatabase, isCounting: Bool = true, isInUse: Bool = true,
         _ body: @escaping @Sendable (TestNode) async throws -> Void
     ) async throws {
         try await run(
-            database, projections: projections, standby: standby,
+            database, projections: projections,
             compose: { context in
                 context.add(
                     EventsModule(context) { event, bytes in bytes.append(contentsOf: "\(event.id.rawValue)".utf8) })

@@ -23,23 +23,20 @@ extension TestNode where Module == EventsModule {
 
     /// - Parameters:
     ///   - isFilled: whether the body starts with the index in use
-    ///   - standby: the database as its standby shows it
-    ///   - patienceSeconds: for the standby. A long one keeps a busy machine from reading the primary
     ///   - listener: gets the changes instead of the node's feed of changes
     static func with(
         _ database: TestDatabase, limitBytes: Int = 1_000_000_000, listens: Bool = true, isFilled: Bool = true,
-        standby: TestDatabase? = nil, patienceSeconds: Double = Standby.patienceSeconds,
         listener: (any EventChangeListener)? = nil, roomPauseSeconds: Double = 60,
         _ body: @escaping @Sendable (TestNode) async throws -> Void
     ) async throws {
         try await run(
-            database, projections: [EventsProjection()], listens: listens, standby: standby, patienceSeconds: patienceSeconds,
+            database, projections: [EventsProjection()], listens: listens,
             compose: { context in
                 // Without heartbeats, so that tests can compare whole streams.
                 let changes = ChangeFeed(heartbeatSeconds: 86_400)
                 let index = InMemoryReadModel(
                     IndexedEvents(limitBytes: limitBytes, render: render, listener: listener ?? changes),
-                    client: context.database, standby: context.find(), notifier: try #require(context.notifier),
+                    client: context.database, notifier: try #require(context.notifier),
                     roomPauseSeconds: roomPauseSeconds, logger: .quiet)
                 context.log.add(index)
                 context.add(index)

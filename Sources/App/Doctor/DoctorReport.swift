@@ -12,8 +12,8 @@ enum DoctorReport {
     /// The names of all checks, in their order.
     static let names =
         [
-            "settings", "database", StandbyCheck.name, "durability", "migrations", "grants", "disk", "log", LogChecks.lockName,
-            "formats", "sequences",
+            "settings", "database", "durability", "migrations", "grants", "disk", "log", LogChecks.lockName, "formats",
+            "sequences",
         ]
         + ReadModelChecks.names
         + [RowsCheck.name, IndexCheck.name, "subscriptions", "clock"]
@@ -32,14 +32,14 @@ enum DoctorReport {
                 try await withPostgres(database.asWhoeverMayLook(logger: logger), logger: logger) { client in
                     try await client.query("SELECT 1")
                     isReached.withLock { $0 = true }
-                    try await look(at: client, StandbyCheck(primary: client, standby: database.asStandby), settings, show)
+                    try await look(at: client, settings, show)
                 }
             }
         } catch {
             guard !isReached.withLock(\.self) else { throw error }
             let disk = settings.databaseURL == nil ? ServerChecks.disk(withoutDatabase: settings.data) : nil
             try show(notReached("\(error)", isPrivate: settings.databaseURL == nil, isDiskFull: disk?.state == .bad))
-            for check in notLookedAt("no database was reached", from: StandbyCheck.name) {
+            for check in notLookedAt("no database was reached", from: "durability") {
                 try show(check.name == disk?.name ? disk ?? check : check)
             }
         }
@@ -55,12 +55,9 @@ enum DoctorReport {
         return Check("database", .bad, error, hint: hint)
     }
 
-    private static func look(
-        at client: PostgresClient, _ standby: StandbyCheck, _ settings: Settings, _ show: (Check) throws -> Void
-    ) async throws {
+    private static func look(at client: PostgresClient, _ settings: Settings, _ show: (Check) throws -> Void) async throws {
         let (server, log, models) = (ServerChecks(client: client), LogChecks(client: client), ReadModelChecks(client: client))
         try show(await Check.looking(at: "database") { try await server.database() })
-        try show(await Check.looking(at: StandbyCheck.name) { try await standby.look() })
         try show(await Check.looking(at: "durability") { try await server.durability() })
         try show(await Check.looking(at: "migrations") { await server.migrations() })
         try show(await Check.looking(at: "grants") { try await log.rights() })

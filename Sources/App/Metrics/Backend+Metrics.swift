@@ -10,9 +10,7 @@ extension Backend {
         let clients: [(name: String, statistics: PostgresStatistics)] = [
             ("readers", readers.statistics), ("writer", writer.statistics),
         ]
-        let standbys = standby.map { [("standby", $0.client.statistics)] } ?? []
-        return log.statistics.metrics + PostgresStatistics.metrics(of: clients + standbys)
-            + StandbyStatus.metrics(of: standby?.status) + LogStatus.metrics(of: await status())
+        return log.statistics.metrics + PostgresStatistics.metrics(of: clients) + LogStatus.metrics(of: await status())
     }
 
     /// Returns `nil` if PostgreSQL does not answer in time.
@@ -53,37 +51,6 @@ extension LogStatus {
             .gauge(
                 "humon_subscription_parked_streams", "Streams that a subscription failed to handle and parked.",
                 subscriptions.map { (["subscription": $0.name], Double($0.parkedStreams)) }),
-        ]
-    }
-}
-
-extension StandbyStatus {
-    /// - Parameter status: `nil` without a standby
-    fileprivate static func metrics(of status: StandbyStatus?) -> [Metric] {
-        func samples(_ value: (StandbyStatus) -> Double?) -> [(Labels, Double)] {
-            status.flatMap(value).map { [(Labels(), $0)] } ?? []
-        }
-        return [
-            .gauge(
-                "humon_standby_phase",
-                "1 for the phase of the standby, 0 for the other phases: the log is read from it only in the phase in_step.",
-                status.map { status in
-                    Phase.allCases.map { (["phase": $0.rawValue], status.phase == $0 ? 1 : 0) }
-                } ?? []),
-            .gauge(
-                "humon_standby_lag_positions", "Recorded events that the standby lacked at the last comparison with the primary.",
-                samples { Double($0.lagPositions) }),
-            .gauge(
-                "humon_standby_lag_seconds",
-                "Until the standby held the end of the log, at the last comparison; in other phases since it last held it.",
-                samples { $0.lag.map { $0 / .seconds(1) } }),
-            .counter(
-                "humon_standby_pages_total", "Pages of the log that were read from the standby.", samples { Double($0.pages) }),
-            .counter(
-                "humon_standby_loads_total", "Loads into memory that were read from the standby.", samples { Double($0.loads) }),
-            .counter(
-                "humon_standby_fallbacks_total", "Loads and readers of the log that went to the primary because of the standby.",
-                samples { Double($0.fallbacks) }),
         ]
     }
 }

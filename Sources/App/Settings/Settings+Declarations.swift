@@ -35,12 +35,6 @@ extension Settings {
             fileName: "DATABASE_URL_FILE")
         let databaseURLFile = Setting<String?>.path(
             "DATABASE_URL_FILE", "A file with the connection URL, instead of DATABASE_URL.")
-        let replicaURL = Setting<String?>.optional(
-            "HUMON_REPLICA_URL",
-            "The connection URL of a streaming standby. A node loads its index from the standby, and follows the log there, while the standby is in step with the database.",
-            format: "a URL of PostgreSQL", isSecret: true, fileName: "HUMON_REPLICA_URL_FILE")
-        let replicaURLFile = Setting<String?>.path(
-            "HUMON_REPLICA_URL_FILE", "A file with that URL, instead of HUMON_REPLICA_URL.")
         let host = Setting<String>.text(
             "HUMON_HOST", "The address that serve listens on.", default: "127.0.0.1", format: "an address or host name")
         let port = Setting<Int>.number(

@@ -10,19 +10,16 @@ public struct TestNode<Module: Sendable>: Sendable {
     public var log: EventLog { context.log }
     public var client: PostgresClient { context.database }
     public var reader: LogReader { LogReader(client: client) }
-    public var standby: Standby? { context.find() }
 
     /// Runs the services of one server for as long as the body runs.
     /// - Parameters:
     ///   - projections: of read models that are prepared
     ///   - sessionSettings: of PostgreSQL, for the node's sessions
     ///   - listens: whether PostgreSQL tells the node of commits of other servers; without it the node polls once an hour
-    ///   - standby: the database as its standby shows it
-    ///   - patienceSeconds: for the standby. A long one keeps a busy machine from reading the primary
-    ///   - compose: makes the module, and the services that run beside log, notifier and standby
+    ///   - compose: makes the module, and the services that run beside log and notifier
     public static func run(
         _ database: TestDatabase, projections: [any Projection], dependencies: Dependencies = .system,
-        sessionSettings: [String: String] = [:], listens: Bool = true, standby: TestDatabase? = nil, patienceSeconds: Double = 60,
+        sessionSettings: [String: String] = [:], listens: Bool = true,
         compose: @Sendable (inout ModuleContext) throws -> (Module, [any Service]),
         _ body: @escaping @Sendable (TestNode) async throws -> Void
     ) async throws {
@@ -37,18 +34,11 @@ public struct TestNode<Module: Sendable>: Sendable {
                 let log = EventLog(client: writer, projections: projections, notifier: notifier, logger: .quiet)
                 var context = ModuleContext(
                     log: log, database: client, dependencies: dependencies, notifier: notifier, logger: .quiet)
-                var services: [any Service] = [notifier, log]
-                if let standby {
-                    let standby = Standby(
-                        client: PostgresClient(standby.configuration(role: "humon_app"), logger: .quiet), primary: client,
-                        patienceSeconds: patienceSeconds, logger: .quiet)
-                    context.add(standby)
-                    services += [standby.client, standby]
-                }
                 let (module, own) = try compose(&context)
+                let services: [any Service] = [notifier, log] + own
                 let node = TestNode(module: module, context: context)
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    for service in services + own { group.addTask { try await service.run() } }
+                    for service in services { group.addTask { try await service.run() } }
                     defer { group.cancelAll() }
                     try await body(node)
                 }

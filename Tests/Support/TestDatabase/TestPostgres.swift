@@ -25,12 +25,12 @@ public actor TestPostgres {
     }
 
     /// Copies a running cluster and starts the copy as its standby.
-    public init(standbyOf primary: TestPostgres, in directory: String, settings: [String: String] = [:]) async throws {
+    public init(standbyOf primary: TestPostgres, in directory: String) async throws {
         self.directory = directory
         // The embedded cluster writes the file anew that pg_basebackup would write these settings to.
-        self.settings = settings.merging(
-            ["primary_conninfo": "host='\(primary.socketDirectory)' user=humon", "wal_retrieve_retry_interval": "100ms"]
-        ) { own, _ in own }
+        settings = [
+            "primary_conninfo": "host='\(primary.socketDirectory)' user=humon", "wal_retrieve_retry_interval": "100ms",
+        ]
         let copy = directory + "/cluster"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         try await Self.run("pg_basebackup", primary.login + ["--pgdata", copy, "--checkpoint", "fast"])
@@ -96,20 +96,6 @@ public actor TestPostgres {
         }
     }
 
-    /// The standby shows no later commits until ``resumeReplay()``.
-    public nonisolated func pauseReplay() async throws {
-        try await administer { client in
-            try await client.query("SELECT pg_wal_replay_pause()")
-            try await eventually("a paused replay") {
-                try await client.query("SELECT pg_get_wal_replay_pause_state()").decode(String.self) == ["paused"]
-            }
-        }
-    }
-
-    public nonisolated func resumeReplay() async throws {
-        try await administer { try await $0.query("SELECT pg_wal_replay_resume()") }
-    }
-
     /// Makes the standby a primary.
     public nonisolated func promote() async throws {
         try await administer { client in
@@ -154,33 +140,12 @@ public actor TestPostgres {
 extension TestDatabase {
     /// Creates a migrated database in a cluster of its own.
     public static func withCluster<Value: Sendable>(_ body: (TestDatabase) async throws -> Value) async throws -> Value {
-        try await Capacity.processes.use { try await withOwnCluster { database, _, _ in try await body(database) } }
-    }
-
-    /// Creates a migrated database in a cluster of its own, with a streaming standby.
-    /// - Parameter settings: further lines of the standby's `postgresql.conf`
-    public static func withStandby<Value: Sendable>(
-        settings: [String: String] = [:], _ body: (TestDatabase, TestPostgres) async throws -> Value
-    ) async throws -> Value {
-        try await Capacity.processes.use(2) {
-            try await withOwnCluster { database, primary, directory in
-                let standby = try await TestPostgres(standbyOf: primary, in: directory + "/standby", settings: settings)
-                defer { standby.remove() }
-                return try await body(database, standby)
-            }
+        try await Capacity.processes.use {
+            let directory = FileManager.default.temporaryDirectory.appending(path: "humon-\(UUID().uuidString.prefix(8))").path
+            let postgres = try await TestPostgres(in: directory, settings: TestPostgres.unsafeSettings)
+            defer { postgres.remove() }
+            _ = try await postgres.administer { try await Migrator(client: $0).migrate() }
+            return try await body(postgres.database())
         }
-    }
-
-    private static func withOwnCluster<Value: Sendable>(
-        _ body: (TestDatabase, TestPostgres, _ directory: String) async throws -> Value
-    ) async throws -> Value {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "humon-\(UUID().uuidString.prefix(8))").path
-        let postgres = try await TestPostgres(in: directory + "/primary", settings: TestPostgres.unsafeSettings)
-        defer {
-            postgres.remove()
-            try? FileManager.default.removeItem(atPath: directory)
-        }
-        _ = try await postgres.administer { try await Migrator(client: $0).migrate() }
-        return try await body(postgres.database(), postgres, directory)
     }
 }

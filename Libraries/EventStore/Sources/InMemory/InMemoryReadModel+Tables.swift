@@ -12,16 +12,13 @@ extension InMemoryReadModel {
     func load() async throws {
         let clock = ContinuousClock()
         let (start, required, generation) = (clock.now, state.requiredPosition, notifier.history.generation)
-        let (tables, cursor, fill) = try await Standby.load(from: standby, or: client) { source in
-            try await source.withSnapshot(of: Content.source) { connection, model in
-                let cursor = try await LogReader(client: connection).cursor(at: model.position)
-                if source !== client { try await confirm(model, cursor) }
-                let fill = try await connection.withoutTimeout { try await content.load($0, logger: logger) }
-                return (model.tableGeneration, cursor, fill)
-            }
+        let (tables, cursor, fill) = try await client.withSnapshot(of: Content.source) { connection, model in
+            let cursor = try await LogReader(client: connection).cursor(at: model.position)
+            let fill = try await connection.withoutTimeout { try await content.load($0, logger: logger) }
+            return (model.tableGeneration, cursor, fill)
         }
         guard try await presentTables() == tables else { throw InMemoryReplacedError() }
-        // A standby may lack acknowledged writes that the log has not lost.
+        // The log may have lost the write that readers wait for.
         let tail = try await LogReader(client: client).tail()
         if tail < required { state.forget(required, for: tail) }
         let read = clock.now
@@ -40,14 +37,6 @@ extension InMemoryReadModel {
                 "events_per_second": .stringConvertible(Int(Double(count) / seconds)),
                 "position": .stringConvertible(cursor.position),
             ])
-    }
-
-    /// Checks that the standby has the log and the tables of the primary, before it sends all rows.
-    private func confirm(_ model: ReadModelState, _ cursor: LogCursor) async throws {
-        try await standby?.confirm(cursor)
-        guard try await presentTables() == model.tableGeneration else {
-            throw StandbyUnusableError(reason: "the standby lacks the newest tables of the read model")
-        }
     }
 
     private func presentTables() async throws -> String {

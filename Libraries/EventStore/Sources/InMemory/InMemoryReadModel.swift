@@ -27,7 +27,6 @@ package final class InMemoryReadModel<Content: InMemoryContent>: Service {
     package let content: Content
     package let state: InMemoryState
     let client: PostgresClient
-    let standby: Standby?
     let notifier: LogNotifier
     let logger: Logger
     let roomPauseSeconds: Double
@@ -38,22 +37,18 @@ package final class InMemoryReadModel<Content: InMemoryContent>: Service {
     let writer = Mutex(Writer())
 
     /// - Parameters:
-    ///   - client: the primary
-    ///   - standby: serves the load and the tail of the log while it can; must run
     ///   - notifier: must run
     ///   - staleAfter: the content is stale if it was last known to hold the whole log before this time
     ///   - roomPauseSeconds: seconds before the first look for room, after the content exceeded its memory limit
     ///   - patienceSeconds: as the property, which servers use
     ///   - mayLoad: whether a connection is free for the first load
     package init(
-        _ content: Content, client: PostgresClient, standby: Standby? = nil, notifier: LogNotifier,
-        staleAfter: Duration = .seconds(3), roomPauseSeconds: Double = 60,
-        patienceSeconds: Double = patienceSeconds, logger: Logger,
+        _ content: Content, client: PostgresClient, notifier: LogNotifier, staleAfter: Duration = .seconds(3),
+        roomPauseSeconds: Double = 60, patienceSeconds: Double = patienceSeconds, logger: Logger,
         mayLoad: @escaping @Sendable () -> Bool = { true }
     ) {
         self.content = content
         self.client = client
-        self.standby = standby
         self.notifier = notifier
         self.logger = logger
         self.roomPauseSeconds = roomPauseSeconds
@@ -124,9 +119,8 @@ package final class InMemoryReadModel<Content: InMemoryContent>: Service {
     private func follow() async throws {
         guard let reached else { throw InMemoryReplacedError() }
         let tail = LogTail(
-            client: client, standby: standby, notifier: notifier, after: reached,
-            filter: LogFilter(categories: [Content.Event.category]), pageLimit: Content.pageLimit,
-            reached: { [self] in self.reached })
+            client: client, notifier: notifier, after: reached, filter: LogFilter(categories: [Content.Event.category]),
+            pageLimit: Content.pageLimit, reached: { [self] in self.reached })
         for try await page in tail {
             try take(LogSegment(page, of: Content.Event.self))
             if let instant = page.endOfLogAt { sawEnd(page.through, at: instant) }

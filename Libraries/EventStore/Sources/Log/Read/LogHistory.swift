@@ -138,12 +138,12 @@ extension LogHistory: CommitListener {
 extension LogCursor {
     /// Selects the last cursor of the log; no row for an empty log. In a pipeline it sees at least as much as the statement
     /// before it.
-    static let newest: SQL = "SELECT position, id FROM log.recorded_events ORDER BY position DESC LIMIT 1"
+    fileprivate static let newest: SQL = "SELECT position, id FROM log.recorded_events ORDER BY position DESC LIMIT 1"
 }
 
 extension Rows {
     /// - Throws: `PostgresError`
-    func decodeCursors() throws -> [LogCursor] {
+    fileprivate func decodeCursors() throws -> [LogCursor] {
         try decode((Int64, UUID).self).map { LogCursor(position: $0, id: $1) }
     }
 }

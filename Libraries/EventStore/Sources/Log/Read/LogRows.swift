@@ -47,9 +47,7 @@ extension LogReader {
     }
 
     /// The recorded events of a range that the filter selects, in order.
-    static func query(
-        after position: Int64, through end: Int64, filter: LogFilter, sample: StreamSample? = nil
-    ) -> SQL {
+    private static func query(after position: Int64, through end: Int64, filter: LogFilter, sample: StreamSample?) -> SQL {
         """
         SELECT \(columns) FROM log.recorded_events
         WHERE position > \(position) AND position <= \(end)

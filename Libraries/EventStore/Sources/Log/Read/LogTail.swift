@@ -30,7 +30,7 @@ public struct LogPage: Sendable {
     public var events: [RecordedEvent]
     /// The last cursor of the page, even if the filter does not select its recorded event.
     public var end: LogCursor
-    /// An instant at which the log ended with this page; `nil` if the log goes on, or if that is unknown.
+    /// An instant at which the log ended with this page; `nil` if the page is full, so that the log may go on.
     public var endOfLogAt: ContinuousClock.Instant?
 }
 
@@ -62,8 +62,6 @@ public struct LogCursor: Sendable, Hashable {
 /// empty page confirms that the log has not grown. The sequence reads a page only when the caller asks for it. So a slow reader
 /// blocks no other reader and uses no extra memory.
 ///
-/// With a standby in step, the pages come from it: see ``Standby``.
-///
 /// While the database is away, the sequence waits and then goes on. It throws ``LogGapError``, ``LogTruncatedError``,
 /// ``LogDivergedError``, other errors of PostgreSQL, and `CancellationError` at the end.
 public struct LogTail: AsyncSequence, Sendable {
@@ -71,7 +69,6 @@ public struct LogTail: AsyncSequence, Sendable {
     private static let backOffSeconds = 0.25
 
     let reader: LogReader
-    let standby: Standby?
     let notifier: LogNotifier
     let after: LogCursor
     let filter: LogFilter
@@ -79,18 +76,14 @@ public struct LogTail: AsyncSequence, Sendable {
     let reached: @Sendable () -> LogCursor?
 
     /// - Parameters:
-    ///   - client: the primary
-    ///   - standby: must run
     ///   - notifier: must run
     ///   - reached: returns the cursor up to which the caller knows the log already, for example from its own commits. The
     ///     sequence does not read that part
     public init(
-        client: PostgresClient, standby: Standby? = nil, notifier: LogNotifier, after cursor: LogCursor,
-        filter: LogFilter = .everything, pageLimit: Int64 = pageLimit,
-        reached: @escaping @Sendable () -> LogCursor? = { nil }
+        client: PostgresClient, notifier: LogNotifier, after cursor: LogCursor, filter: LogFilter = .everything,
+        pageLimit: Int64 = pageLimit, reached: @escaping @Sendable () -> LogCursor? = { nil }
     ) {
         reader = LogReader(client: client)
-        self.standby = standby
         self.notifier = notifier
         after = cursor
         self.filter = filter
@@ -117,8 +110,6 @@ public struct LogTail: AsyncSequence, Sendable {
         private var mayHaveMore = true
         /// The hint that the last read has covered.
         private var seen: LogNotifier.Hint
-        /// Only for pages of a standby: the end of the log, as the primary had it at an instant; `nil` if it must be asked.
-        private var end: (position: Int64, at: ContinuousClock.Instant)?
 
         init(feed: LogTail) {
             self.feed = feed
@@ -133,9 +124,7 @@ public struct LogTail: AsyncSequence, Sendable {
             defer { seen = hint }
             if let reached = feed.reached(), reached.position > cursor.position { cursor = reached }
             // In another generation a lower tail is a reason to read, too: the sequence's own cursor may be gone.
-            let isOther = hint.tail.generation != seen.tail.generation
-            if hint.rounds != seen.rounds || isOther { end = nil }
-            let isFurther = hint.tail.position > cursor.position || isOther
+            let isFurther = hint.tail.position > cursor.position || hint.tail.generation != seen.tail.generation
             return hint.rounds != seen.rounds || isFurther && hint.tail != seen.tail
         }
 
@@ -149,8 +138,11 @@ public struct LogTail: AsyncSequence, Sendable {
                 }
                 try Task.checkCancellation()
                 do {
-                    let page =
-                        if let page = try await pageOfStandby() { page } else { try await pageOfPrimary() }
+                    let page = try await feed.reader.page(
+                        after: cursor.position, limit: feed.pageLimit, filter: feed.filter)
+                    if cursor.position > 0, page.after.id == nil { throw LogTruncatedError(position: cursor.position) }
+                    if let id = cursor.id, page.after.id != id { throw LogDivergedError(position: cursor.position) }
+                    mayHaveMore = page.through - cursor.position == feed.pageLimit
                     cursor = page.end
                     feed.notifier.history.saw(cursor)
                     return page
@@ -162,47 +154,6 @@ public struct LogTail: AsyncSequence, Sendable {
                     try await Task.sleep(for: .seconds(LogTail.backOffSeconds))
                 }
             }
-        }
-
-        private mutating func pageOfPrimary() async throws -> LogPage {
-            let page = try await feed.reader.page(after: cursor.position, limit: feed.pageLimit, filter: feed.filter)
-            if cursor.position > 0, page.after.id == nil { throw LogTruncatedError(position: cursor.position) }
-            if let id = cursor.id, page.after.id != id { throw LogDivergedError(position: cursor.position) }
-            mayHaveMore = page.through - cursor.position == feed.pageLimit
-            return page
-        }
-
-        /// Reads from the standby, but no position that the primary is not known to have: the standby may show a commit before
-        /// the primary does. An empty page costs the primary one row, and the standby nothing.
-        /// - Returns: `nil` if the primary must be read
-        private mutating func pageOfStandby() async throws -> LogPage? {
-            guard let standby = feed.standby, standby.isInStep else {
-                // The end is asked again when the standby is back.
-                end = nil
-                return nil
-            }
-            let present: (position: Int64, at: ContinuousClock.Instant)
-            if let end {
-                present = end
-            } else {
-                let at = ContinuousClock.now
-                let newest = try await feed.reader.newestCursor()
-                // The primary decides whether its log lost its end.
-                guard newest.position >= cursor.position else { return nil }
-                if newest.position == cursor.position, let id = cursor.id, newest.id != id { return nil }
-                present = (newest.position, at)
-                end = present
-            }
-            let known = Swift.max(present.position, seen.tail.position)
-            let through = Swift.min(known, cursor.position + feed.pageLimit)
-            var page = LogPage(after: cursor, events: [], end: cursor)
-            if through > cursor.position {
-                guard let found = try await standby.page(after: cursor, through: through, filter: feed.filter) else { return nil }
-                page = found
-            }
-            if page.through >= present.position { page.endOfLogAt = present.at }
-            mayHaveMore = page.through < known
-            return page
         }
     }
 }
@@ -263,22 +214,10 @@ extension LogReader {
         """
     }
 
-    static func idsQuery(at positions: [Int64]) -> SQL {
-        "SELECT position, id FROM log.recorded_events WHERE position = ANY(\(positions))"
-    }
-
-    static func ids(in rows: Rows) throws -> [Int64: UUID] {
-        Dictionary(try rows.decode((Int64, UUID).self)) { first, _ in first }
-    }
-
     /// Returns the present cursor at a position.
     /// - Throws: ``PostgresError``, or `CancellationError`
     public func cursor(at position: Int64) async throws -> LogCursor {
-        LogCursor(position: position, id: try Self.ids(in: await client.query(Self.idsQuery(at: [position])))[position])
-    }
-
-    /// Returns the last cursor; position 0 for an empty log.
-    func newestCursor() async throws -> LogCursor {
-        try await client.query(LogCursor.newest).decodeCursors().first ?? LogCursor(position: 0, id: nil)
+        let ids = try await client.query("SELECT id FROM log.recorded_events WHERE position = \(position)").decode(UUID.self)
+        return LogCursor(position: position, id: ids.first)
     }
 }
