@@ -96,9 +96,6 @@ public final class PostgresClient: Service, PostgresQuerying {
     /// answered first.
     public func run() async { await pool.run() }
 
-    /// Opens the connections that are not leased anew, after their queued statements. So libpq, or a balancer, chooses a host again.
-    public func reopen() { pool.reopen() }
-
     public var statistics: PostgresStatistics {
         PostgresStatistics(
             connections: pool.uses.reduce(into: [:]) { $0[$1, default: 0] += 1 }, waiting: pool.waitingCallers,

@@ -180,14 +180,6 @@ final class ConnectionPool: Sendable {
         }
     }
 
-    /// Closes the shared connections after their queued jobs. Each is opened again.
-    func reopen() {
-        let connections = state.withLock { state in
-            state.slots.compactMap { if case .shared(let connection) = $0 { connection } else { nil } }
-        }
-        for connection in connections { connection.close() }
-    }
-
     var isClosing: Bool { state.withLock { $0.isClosing } }
 
     private func set(_ slot: Int, to new: PoolState.Slot) {
