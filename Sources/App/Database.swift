@@ -158,10 +158,6 @@ struct Database: Sendable {
         return configuration
     }
 
-    /// A configuration with one connection, for the comparison of rows with the log; `nil` behind a pooler, where a session has no
-    /// temporary tables.
-    var asVerifier: PostgresConfiguration? { settings.isDatabasePooled ? nil : asApplication(connections: 1).inBackground }
-
     /// Whether migrations are missing. Needs no right to migrate. Returns `false` after an error of PostgreSQL, because the command itself
     /// will meet that error.
     /// - Throws: `CancellationError`

@@ -48,25 +48,6 @@ import Testing
         #expect(free.hint == "Start humon serve, or name another directory in HUMON_DATA.")
     }
 
-    @Test func `rows that the server found to differ are bad`() {
-        func check(_ differing: Int) -> Check {
-            RowsCheck.check(
-                status: 200,
-                metrics: """
-                    # TYPE humon_read_model_rows_compared_total counter
-                    humon_read_model_rows_compared_total{read_model="events_v1"} 1200
-                    humon_read_model_rows_compared_total{read_model="users_v1"} 34
-                    humon_read_model_rows_differing{read_model="events_v1"} \(differing)
-                    """)
-        }
-        #expect(check(0).state == .ok)
-        #expect(check(0).result == "the server compares them with the log: none differs")
-        #expect(check(2).state == .bad)
-        #expect(check(2).result == "2 of events_v1 differ from the log")
-        #expect(RowsCheck.check(status: 401, metrics: "").state == .warn)
-        #expect(RowsCheck.check(status: 200, metrics: "other 1\n").state == .ok)
-    }
-
     @Test func `the clock check allows for the round-trip time`() {
         func state(_ ahead: Double, _ uncertainty: Double, _ newestAhead: Double? = nil) -> Check.State {
             ServerChecks.clock(ahead: ahead, uncertainty: uncertainty, newestAhead: newestAhead).state

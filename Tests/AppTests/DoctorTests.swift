@@ -22,7 +22,7 @@ import Testing
         [
             "settings", "database", "durability", "migrations", "grants", "disk", "log", "log lock", "formats", "sequences",
         ]
-        + Modules.registered.projections.map { "read model \(type(of: $0).name)" } + ["rows", "index", "subscriptions", "clock"]
+        + Modules.registered.projections.map { "read model \(type(of: $0).name)" } + ["index", "subscriptions", "clock"]
 
     /// A defect: the script that causes it, the check that reports it, the result and hint of that check, and the cure.
     private struct Ailment {
@@ -178,27 +178,6 @@ import Testing
             let (_, gone) = try await Self.screen(directory, environment)
             #expect(gone["index"]?["state"] == "ok")
             #expect(gone["index"]?.text.contains("no server answers") == true)
-        }
-    }
-
-    @Test func `after a restart the server finds a row that somebody changed, and the doctor says so`() async throws {
-        try await HumonProcess.withDatabase { database, directory in
-            var environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret]
-            let demo = try await HumonProcess.run(["demo", "--events", "20"], in: directory, environment: environment)
-            #expect(demo.status == 0, "\(demo.error)")
-            _ = try await database.withClient { try await $0.query("UPDATE events_v1.events SET name = 'x' WHERE id = 7") }
-            try await HumonProcess.withServer(in: directory, environment: environment) { server, _ in
-                environment["HUMON_ADMIN_PORT"] = "\(try #require(server.adminPort))"
-                // The index agrees with the read model.
-                var rows: JSON = .null
-                try await eventually("a comparison of the row") {
-                    rows = try await Self.screen(directory, environment).lines["rows"] ?? .null
-                    return rows["state"] == "bad"
-                }
-                #expect(rows["result"] == "1 of events_v1 differ from the log", "\(rows.text)")
-                #expect(rows["hint"]?.word.contains("humon projections rebuild --all") == true)
-                #expect(server.error.contains("rows of a read model differ from the log"))
-            }
         }
     }
 

@@ -59,7 +59,7 @@ import Testing
             let rebuilt = try await humon(["rebuild", "--all", "--json"])
             #expect(rebuilt.status == 0, "\(rebuilt.error)")
             #expect(try Self.objects(rebuilt.output).map { $0["name"] } == Self.names.map { .string($0) })
-            #expect(try await humon(["verify", "--all", "--sample", "1"]).status == 0)
+            #expect(try await humon(["verify", "--all"]).status == 0)
 
             // An operator repeats a command whose answer was lost.
             for _ in 0..<2 {
@@ -87,7 +87,6 @@ import Testing
                 (["rebuild"], "Name read models, or give --all."),
                 (["rebuild", "teas"], "There is no read model teas; there are \(Self.names.joined(separator: ", "))."),
                 (["verify", "users", "--all"], "Name read models, or give --all."),
-                (["verify", "--all", "--sample", "0"], "--sample must be 1 or more."),
                 (["rebuild", "--all", "--status", "--abort"], "--status and --abort exclude each other."),
             ] {
                 let result = try await humon(arguments)

@@ -26,7 +26,7 @@ enum Fault: Sendable, Hashable, CustomStringConvertible {
     case fillQueue(server: Int)
     /// Stops one of the subscriptions of the same name and starts another in its place.
     case replaceSubscription(Int)
-    /// Only for a run with a standby, as the next one. Shuts the standby down and starts it again at once.
+    /// Shuts the standby down and starts it again at once. This fault and the next need a standby.
     case restartStandby
     /// Kills the primary for good and promotes the standby.
     /// - Parameter isBehind: whether the standby is away first, while commands go on. Then a primary that does not wait for it

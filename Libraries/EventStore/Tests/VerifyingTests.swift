@@ -39,19 +39,6 @@ import Testing
         }
     }
 
-    @Test func `a sample verification compares whole streams and returns the number of rows`() async throws {
-        try await TestStore.with { store in
-            try await store.count(400, counters: 200)
-            try await store.client.query("UPDATE sums_v1.sums SET sum = -1")
-            let comparison = try await store.models.verify(sample: 4) { _ in }[0]
-            #expect((10...100).contains(comparison.rows))
-            #expect(comparison.differing == comparison.rows)
-            #expect(!comparison.differences.isEmpty)
-            #expect(comparison.differences.allSatisfy { $0.expected?.contains(#""version":2"#) == true })
-            #expect(try await store.models.verify(sample: 1) { _ in }[0].rows == 200)
-        }
-    }
-
     @Test func `a verification during appends compares both sides at one position`() async throws {
         try await TestStore.with { store in
             try await store.count(50)

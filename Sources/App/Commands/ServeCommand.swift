@@ -1,12 +1,10 @@
 internal import ArgumentParser
-internal import EventStore
 internal import Events
 internal import Foundation
 internal import HTTP
 internal import HTTPServer
 internal import Logging
 internal import NIOCore
-internal import Postgres
 internal import ServiceLifecycle
 internal import Telemetry
 internal import UnixSignals
@@ -75,18 +73,11 @@ struct ServeCommand: AsyncParsableCommand {
                 of: SettingsReload.Parts(
                     logThreshold: logThreshold, api: apiSettings, page: pageSettings, inFlight: configuration.inFlight),
                 logger: logger, load: self.database.settings)
-            // The other clients report that PostgreSQL is away.
-            var verifierLogger = logger
-            verifierLogger.logLevel = .error
-            let verifier = database.asVerifier.map { [verifierLogger] in PostgresClient($0, logger: verifierLogger) }
-            let verification = verifier.map {
-                ContinuousVerification(projections: Backend.projections, client: $0, logger: logger)
-            }
             let admin = AdminResponder(
                 api, token: { reload.adminToken },
                 metrics: {
                     await requests.metrics + configuration.metrics + backend.metrics() + spans.metrics
-                        + (verification?.status.metrics ?? []) + LogSink.standardError.metrics + ProcessMetrics.now()
+                        + LogSink.standardError.metrics + ProcessMetrics.now()
                 }, logger: logger)
             let operators = Server(admin.router, settings.operatorServerConfiguration(), logger: logger) { port in
                 banner.adminRuns(on: port ?? settings.adminPort)
@@ -96,10 +87,8 @@ struct ServeCommand: AsyncParsableCommand {
                 beforeExit: LogSink.standardError.flush)
             let listening: [any Service] = (socket.map { [$0] } ?? []) + [clients]
             // The operators' address answers until the end, so it stops last.
-            let background: [(any Service)?] = [verifier, verification, reload]
             let services: [any Service] =
-                [operators] + (spans.exporter.map { [$0] } ?? []) + backend.services + listening + [banner]
-                + background.compactMap(\.self)
+                [operators] + (spans.exporter.map { [$0] } ?? []) + backend.services + listening + [banner, reload]
             do { try await shutdown.run(services) } catch let error as IOError where error.errnoCode == EADDRINUSE {
                 throw PortTaken(port: settings.socket == nil ? settings.port : nil, adminPort: settings.adminPort)
             } catch let error as RequestsCutOff {

@@ -16,7 +16,7 @@ enum DoctorReport {
             "sequences",
         ]
         + ReadModelChecks.names
-        + [RowsCheck.name, IndexCheck.name, "subscriptions", "clock"]
+        + [IndexCheck.name, "subscriptions", "clock"]
 
     /// - Parameter show: gets each check as soon as it ends
     /// - Throws: the errors of `show`, and ``PrivateClusterError`` if a private cluster does not stop
@@ -68,7 +68,6 @@ enum DoctorReport {
         try show(await Check.looking(at: "formats") { try await log.formats() })
         try show(await Check.looking(at: "sequences") { try await log.sequences() })
         try await models.readModels().forEach(show)
-        try show(await RowsCheck(settings: settings).look())
         try show(await IndexCheck(settings: settings).look())
         try show(await Check.looking(at: "subscriptions") { try await models.subscriptions() })
         try show(await Check.looking(at: "clock") { try await server.clock() })

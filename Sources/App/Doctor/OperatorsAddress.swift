@@ -6,7 +6,7 @@ internal import NIOHTTP1
 struct OperatorsAddress: Sendable {
     /// A running server accepts connections immediately.
     private static let connectTimeout = TimeAmount.seconds(2)
-    private static let answerLimitBytes = 4 << 20
+    private static let answerLimitBytes = 1 << 20
 
     let settings: Settings
 

@@ -62,7 +62,7 @@ extension Settings {
             default: true)
         let databaseConnections = Setting<Int>.number(
             "HUMON_DATABASE_CONNECTIONS",
-            "The number of connections for reading. Writing, listening, stored formats, the index and the comparison of rows take one more each.",
+            "The number of connections for reading. Writing, listening, stored formats and the index take one more each.",
             default: 4, in: 1...100)
         let isDatabasePooled = Setting<Bool>.flag(
             "HUMON_DATABASE_POOLED", "Whether the URL leads to a pooler in transaction mode, such as PgBouncer.", default: false)

@@ -43,12 +43,12 @@ struct ReadModelCopy: Sendable {
     /// Brings locked copies to the end of the log, or to a position, in the present transaction.
     static func catchUp(
         _ copies: inout [ReadModelCopy], through end: Int64 = .max, filter: LogFilter = .everything,
-        sample: StreamSample? = nil, on connection: LeasedConnection
+        on connection: LeasedConnection
     ) async throws {
         while !copies.isEmpty, copies.position < end {
             let position = copies.position
             let limit = min(page, end - position)
-            let page = try await LogReader(client: connection).rows(after: position, limit: limit, filter: filter, sample: sample)
+            let page = try await LogReader(client: connection).rows(after: position, limit: limit, filter: filter)
             guard page.through > position else { return }
             let statements = try copies.writes(for: page.decode(page.rows.indices)).map(\.statement)
             try await connection.run(statements + [copies.checkpoint(at: page.through)])

@@ -13,7 +13,6 @@ struct ShadowLoad: Sendable {
     let lease: ShadowLease
     /// The recorded events to read; the shadows need no events of other modules.
     let filter: LogFilter
-    var sample: StreamSample?
     let client: PostgresClient
 
     /// Fills the shadows up to a position, or up to the end of the log.
@@ -40,7 +39,7 @@ struct ShadowLoad: Sendable {
     private func read(after position: Int64, through end: Int64) async throws -> LogRows? {
         guard position < end else { return nil }
         let rows = try await LogReader(client: client).rows(
-            after: position, limit: min(Self.page, end - position), filter: filter, sample: sample)
+            after: position, limit: min(Self.page, end - position), filter: filter)
         return rows.through > position ? rows : nil
     }
 

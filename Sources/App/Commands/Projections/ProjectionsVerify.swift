@@ -13,7 +13,7 @@ struct ProjectionsVerify: AsyncParsableCommand {
             with 2 if a row differs, and names the row; `humon projections rebuild` repairs it.
 
             EXAMPLE: humon projections verify --all
-            EXAMPLE: humon projections verify events --sample 100
+            EXAMPLE: humon projections verify events
             """
     )
 
@@ -22,15 +22,11 @@ struct ProjectionsVerify: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
     @OptionGroup var personal: RevealOptions
 
-    @Option(help: "Check only one in this many streams, chosen at random. This does not find rows that belong to no stream.")
-    var sample: Int64?
-
     @Option(help: "The maximum number of differing rows to print for each table.")
     var limit: Int64 = 20
 
     /// - Throws: `ValidationError`
     func validate() throws {
-        if let sample, sample < 1 { throw ValidationError("--sample must be 1 or more.") }
         if limit < 0 { throw ValidationError("--limit must be 0 or more.") }
     }
 
@@ -38,7 +34,7 @@ struct ProjectionsVerify: AsyncParsableCommand {
         let output = options.output
         let progress = ShadowProgressBar(output)
         let comparisons = try await choice.tendingInBackground(database) { models in
-            try await models.verify(sample: sample, limit: limit) { progress.show($0) }
+            try await models.verify(limit: limit) { progress.show($0) }
         }
         try output.write(
             comparisons,

@@ -63,7 +63,7 @@ public struct LogReader: Sendable {
     }
 
     /// The recorded events that the end of a query selects.
-    func select(_ clauses: SQL) async throws -> [RecordedEvent] {
+    private func select(_ clauses: SQL) async throws -> [RecordedEvent] {
         try await client.query("SELECT \(Self.columns) FROM log.recorded_events \(clauses)").map(RecordedEvent.init)
     }
 

@@ -9,20 +9,11 @@ struct LogRows: Sendable {
     func decode(_ range: Range<Int>) throws -> [RecordedEvent] { try rows[range].map(RecordedEvent.init) }
 }
 
-/// A random share of the streams, one of every n, each with all its recorded events.
-struct StreamSample: Sendable, Hashable {
-    var oneIn: Int64
-    /// Another value chooses other streams.
-    var salt: Int64
-}
-
 extension LogReader {
     /// Reads the page after a position, at most `limit` positions long.
     /// - Throws: ``LogGapError``
-    func rows(
-        after position: Int64, limit: Int64, filter: LogFilter, sample: StreamSample? = nil
-    ) async throws -> LogRows {
-        guard filter != .everything || sample != nil else {
+    func rows(after position: Int64, limit: Int64, filter: LogFilter) async throws -> LogRows {
+        guard filter != .everything else {
             let rows = try await client.query(Self.query(after: position, limit: limit))
             guard let last = rows.last else { return LogRows(rows: rows, through: position) }
             let through = try Int64(last.cell(0))
@@ -42,17 +33,16 @@ extension LogReader {
             _ = try await read(after: position, limit: limit)
             throw LogGapError(after: position)
         }
-        let rows = try await client.query(Self.query(after: position, through: through, filter: filter, sample: sample))
+        let rows = try await client.query(Self.query(after: position, through: through, filter: filter))
         return LogRows(rows: rows, through: through)
     }
 
     /// The recorded events of a range that the filter selects, in order.
-    private static func query(after position: Int64, through end: Int64, filter: LogFilter, sample: StreamSample?) -> SQL {
+    private static func query(after position: Int64, through end: Int64, filter: LogFilter) -> SQL {
         """
         SELECT \(columns) FROM log.recorded_events
         WHERE position > \(position) AND position <= \(end)
             AND \(selects(filter))
-            AND (\(sample == nil) OR hashtextextended(stream, \(sample?.salt ?? 0)) % \(sample?.oneIn ?? 1) = 0)
         ORDER BY position
         """
     }

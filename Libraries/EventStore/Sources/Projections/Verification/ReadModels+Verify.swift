@@ -27,20 +27,16 @@ extension ReadModels {
 
     /// Builds the read models in shadow schemas and compares them with the live tables row by row, at one position, while servers
     /// run. It neither locks nor changes live tables.
-    /// - Parameters:
-    ///   - sample: compares one of this number of streams, chosen at random; nil compares all streams. With a sample, rows
-    ///     without a stream are not found
-    ///   - limit: maximum number of differing rows in the result, for each table
+    /// - Parameter limit: maximum number of differing rows in the result, for each table
     /// - Throws: ``ReadModelError``, ``LogGapError``, ``FormatError``, `PostgresError`
     public func verify(
-        sample: Int64? = nil, limit: Int64 = 20, progress: @escaping @Sendable (ShadowProgress) -> Void
+        limit: Int64 = 20, progress: @escaping @Sendable (ShadowProgress) -> Void
     ) async throws -> [Comparison] {
-        let sample = sample.map { StreamSample(oneIn: $0, salt: .random(in: 0 ... .max)) }
         let schemas = projections.map { type(of: $0).schema + Self.verifySuffix }
         return try await ShadowLease.with(schemas, client: client) { lease in
             let result: Result<[Comparison], any Error>
             do {
-                result = .success(try await verify(under: lease, sample: sample, limit: limit, progress: progress))
+                result = .success(try await verify(under: lease, limit: limit, progress: progress))
             } catch {
                 result = .failure(error)
             }
@@ -51,8 +47,7 @@ extension ReadModels {
     }
 
     private func verify(
-        under lease: ShadowLease, sample: StreamSample?, limit: Int64,
-        progress: @escaping @Sendable (ShadowProgress) -> Void
+        under lease: ShadowLease, limit: Int64, progress: @escaping @Sendable (ShadowProgress) -> Void
     ) async throws -> [Comparison] {
         var copies = try await createShadows(under: lease)
         progress(ShadowProgress(phase: .loading, position: 0, tail: try await LogReader(client: client).tail()))
@@ -60,7 +55,7 @@ extension ReadModels {
             let live = try await positions()
             guard live.count == projections.count, let end = live.values.min() else { throw ReadModelError.missing }
             let before = copies.position
-            let load = ShadowLoad(copies: copies, lease: lease, filter: filter, sample: sample, client: client)
+            let load = ShadowLoad(copies: copies, lease: lease, filter: filter, client: client)
             copies = try await load.run(through: end) { position in
                 progress(ShadowProgress(phase: .loading, position: position, tail: end))
             }
@@ -71,7 +66,7 @@ extension ReadModels {
         progress(ShadowProgress(phase: .comparing, position: position, tail: position))
         // One after the other, because together they would take all processors of PostgreSQL from requests.
         var comparisons: [Comparison] = []
-        for projection in projections { comparisons.append(try await compare(projection, sample: sample, limit: limit)) }
+        for projection in projections { comparisons.append(try await compare(projection, limit: limit)) }
         return comparisons
     }
 
@@ -90,10 +85,10 @@ extension ReadModels {
         }
     }
 
-    private func compare(_ projection: any Projection, sample: StreamSample?, limit: Int64) async throws -> Comparison {
+    private func compare(_ projection: any Projection, limit: Int64) async throws -> Comparison {
         let tableGeneration = ReadModelState.tableGeneration(of: type(of: projection).schema)
         while true {
-            let (comparison, seen) = try await compareOnce(projection, tableGeneration, sample: sample, limit: limit)
+            let (comparison, seen) = try await compareOnce(projection, tableGeneration, limit: limit)
             // A snapshot holds rows, but not names. If other tables became live meanwhile, the comparison runs again.
             if try await client.query(tableGeneration).decode(String.self) == seen { return comparison }
         }
@@ -101,7 +96,7 @@ extension ReadModels {
 
     /// Compares in one snapshot. It shows the live tables at the position of their checkpoint, even if appends happen meanwhile.
     private func compareOnce(
-        _ projection: any Projection, _ tableGeneration: SQL, sample: StreamSample?, limit: Int64
+        _ projection: any Projection, _ tableGeneration: SQL, limit: Int64
     ) async throws -> (Comparison, seen: [String]) {
         let (name, live) = (type(of: projection).name, type(of: projection).schema)
         return try await client.withLongTransaction { connection in
@@ -109,16 +104,13 @@ extension ReadModels {
             guard let position = try await Self.positions(of: [live], on: connection)[live] else { throw ReadModelError.missing }
             let seen = try await connection.query(tableGeneration).decode(String.self)
             var shadow = try await ReadModelCopy.locked([projection], suffix: Self.verifySuffix, on: connection)
-            try await ReadModelCopy.catchUp(
-                &shadow, through: position, filter: filter, sample: sample, on: connection)
+            try await ReadModelCopy.catchUp(&shadow, through: position, filter: filter, on: connection)
             for setting in ["enable_seqscan = on", "work_mem = '128MB'", "max_parallel_workers_per_gather = 0"] {
                 try await connection.query(SQL(unsafeText: "SET LOCAL " + setting))
             }
             var comparison = Comparison(name: name, position: position)
             for table in try await Self.tables(of: live + Self.verifySuffix, on: connection) {
-                let texts = try await Self.texts(
-                    for: table, in: live, and: live + Self.verifySuffix, isSample: sample != nil, limit: limit, on: connection
-                )
+                let texts = try await Self.texts(for: table, in: live, limit: limit, on: connection)
                 comparison.rows += try await connection.query(texts.count).decode(Int64.self).first ?? 0
                 let rows = try await connection.query(texts.differences).decode((Int64, String, String?, String?).self)
                 comparison.differing += rows.first?.0 ?? 0
@@ -132,9 +124,10 @@ extension ReadModels {
     }
 
     /// Makes the statements that compare a table with its shadow. PostgreSQL writes them, because it knows how to quote names.
-    static func texts(
-        for table: String, in live: String, and shadow: String, isSample: Bool, limit: Int64, on connection: LeasedConnection
+    private static func texts(
+        for table: String, in live: String, limit: Int64, on connection: LeasedConnection
     ) async throws -> (count: SQL, differences: SQL) {
+        let shadow = live + verifySuffix
         let rows = try await connection.query(
             """
             SELECT format('SELECT count(*) FROM %I.%I', \(shadow), \(table)),
@@ -142,10 +135,10 @@ extension ReadModels {
                     'SELECT count(*) OVER (), json_build_object(%s)::text,
                         CASE WHEN l.ctid IS NOT NULL THEN row_to_json(l)::text END,
                         CASE WHEN s.ctid IS NOT NULL THEN row_to_json(s)::text END
-                     FROM %I.%I AS l %s JOIN %I.%I AS s ON %s
+                     FROM %I.%I AS l FULL JOIN %I.%I AS s ON %s
                      WHERE l.ctid IS NULL OR s.ctid IS NULL OR l *<> s ORDER BY %s LIMIT %s',
                     string_agg(format('%1$L, coalesce(l.%1$I, s.%1$I)', a.attname), ', '),
-                    \(live), \(table), \(isSample ? "RIGHT" : "FULL"), \(shadow), \(table),
+                    \(live), \(table), \(shadow), \(table),
                     string_agg(format('l.%1$I = s.%1$I', a.attname), ' AND '),
                     string_agg(format('coalesce(l.%1$I, s.%1$I)', a.attname), ', '), \(max(limit, 1))
                 )
