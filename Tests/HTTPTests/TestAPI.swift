@@ -236,7 +236,7 @@ extension String {
     /// An entity tag without its mark.
     var unmarked: String { replacing(/\.[a-p]{8}/, with: "") }
 
-    /// A condition whose entity tags have no mark, with the mark of another tag behind each number.
+    /// Returns this condition, whose entity tags have no mark, with the mark of another tag behind each number.
     func marked(as tag: String?) throws -> String {
         let tag = try #require(tag)
         let mark = try #require(tag.firstMatch(of: /\.[a-p]{8}/)).0

@@ -24,7 +24,8 @@ CREATE TABLE log.recorded_events (
     CONSTRAINT recorded_events_personal CHECK (personal IS NULL OR personal_digest IS NOT NULL)
 );
 
--- Commands whose callers gave them an idempotency key: what a repetition is told by, and answered with. Append-only.
+-- This table keeps the commands whose callers gave them an idempotency key: what a repetition is told by, and answered with. It is
+-- append-only.
 CREATE TABLE log.commands (
     -- Derived from the user and their key; also the id of the recorded event, where the command recorded one.
     id uuid PRIMARY KEY,
@@ -38,7 +39,7 @@ CREATE TABLE log.commands (
 -- For an erasure, which ends the commands of streams.
 CREATE INDEX commands_stream ON log.commands (stream);
 
--- The guards. db/functions/guards.sql, in the same transaction, says what they accept.
+-- These are the functions of the guards. db/functions/guards.sql, in the same transaction, says what they accept.
 CREATE FUNCTION log.refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE insufficient_privilege; END';
 CREATE FUNCTION log.refuse_unanswered() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE insufficient_privilege; END';
 
@@ -67,13 +68,13 @@ ALTER TABLE log.commands SET (
     autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 200000, autovacuum_freeze_min_age = 0);
 
 -- What an operator searches the log by. A BRIN keeps a summary of every 32 pages and costs an append little. A vacuum writes the
--- summaries. With autosummarize, autovacuum would write them too and end the vacuum, whose placeholder then makes PostgreSQL 15 read all
--- pages behind it in every search. docs/decisions/0014-search.md
+-- summaries. With autosummarize, autovacuum would write them too and end the vacuum. A vacuum that ends so leaves a placeholder, and
+-- PostgreSQL 15 reads all pages behind it in every search. docs/decisions/0014-search.md
 CREATE INDEX recorded_events_search ON log.recorded_events USING brin (
     -- As an expression, so that a stretch of positions can be asked of this index and not of the primary key.
     ((position + 0)) int8_minmax_ops,
     recorded_at timestamptz_minmax_ops,
-    -- Their sizes: so many different values in 32 pages. More of them make the summary say "perhaps" more often.
+    -- Each size is the number of different values in 32 pages. More of them make the summary say "perhaps" more often.
     type text_bloom_ops (n_distinct_per_range = 64),
     split_part(stream, '-', 1) text_bloom_ops (n_distinct_per_range = 64),
     (metadata ->> 'request_id') text_bloom_ops (n_distinct_per_range = 800),
@@ -111,7 +112,7 @@ CREATE TABLE log.inline_read_models (
 );
 INSERT INTO log.inline_read_models VALUES (0, '{}');
 
--- Copies of read models that somebody fills, to take over or to compare.
+-- These are copies of read models that somebody fills, to take over or to compare.
 CREATE TABLE log.shadows (
     schema text PRIMARY KEY,
     -- Who fills it, and until when that is certain. By this server's clock alone.
@@ -122,7 +123,7 @@ CREATE TABLE log.shadows (
     resumed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     resumed_from bigint NOT NULL DEFAULT 0,
     has_indexes boolean NOT NULL DEFAULT false,
-    -- Somebody wants the builder to stop and to drop it.
+    -- An operator wants the builder to stop and to drop it.
     is_to_be_aborted boolean NOT NULL DEFAULT false
 );
 
@@ -156,7 +157,7 @@ CREATE TABLE log.parked_streams (
     position bigint NOT NULL,
     reason text NOT NULL,
     parked_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    -- Somebody mended the cause: the leader is to try again.
+    -- An operator has mended the cause, and the leader is to try again.
     is_to_be_retried boolean NOT NULL DEFAULT false,
     PRIMARY KEY (subscription, stream)
 );

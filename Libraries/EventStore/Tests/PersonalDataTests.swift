@@ -17,7 +17,7 @@ import Testing
 
     private static let data: JSON = ["year": 2_013.json, "street": "Mission Street"]
 
-    /// What is shown of a recorded event.
+    /// Returns what is shown of a recorded event.
     private static func shown(
         _ personalData: PersonalData, _ facts: JSON, type: String = "Moved", personal: Personal<JSON>? = nil, category: String
     ) -> JSON {

@@ -2,7 +2,7 @@ internal import Encoding
 public import EventStore
 
 extension StoredEvent {
-    /// A stored domain event whose facts and personal members a test writes down as one object. The log has them apart.
+    /// Makes a stored domain event whose facts and personal members a test writes down as one object. The log has them apart.
     /// - Parameter data: other data than an object become facts
     public init(type: String, format: Int16, together data: [UInt8], of domainEvent: any DomainEvent.Type) {
         self.init(type: type, format: format, facts: data)

@@ -116,8 +116,7 @@ struct LogArchiveReader {
         }
         return copyLine([
             String(position), try line.stored("id", \.storedUUID), stream, String(version), type, String(format), recordedAt,
-            data,
-            metadata, personal, digest.map { #"\x"# + $0 },
+            data, metadata, personal, digest.map { #"\x"# + $0 },
         ])
     }
 
