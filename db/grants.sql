@@ -38,10 +38,8 @@ $$;
 GRANT USAGE ON SCHEMA humon TO humon_app;
 GRANT SELECT ON humon.migrations TO humon_app;
 GRANT USAGE ON SCHEMA log TO humon_app;
-GRANT SELECT ON log.recorded_events TO humon_app;
--- Not INSERT: log.append alone records events.
--- Not UPDATE, DELETE or TRUNCATE: commands are append-only too. A trigger refuses a command without its recorded event.
-GRANT SELECT, INSERT ON log.commands TO humon_app;
+-- Not INSERT: log.append alone records events and commands.
+GRANT SELECT ON log.recorded_events, log.commands TO humon_app;
 GRANT SELECT, INSERT ON log.program_formats TO humon_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON log.read_models, log.inline_read_models, log.shadows, log.leases, log.subscription_leaders,
     log.subscription_positions, log.parked_streams TO humon_app;

@@ -18,9 +18,9 @@ extension AccountsModule {
         guard let current = command.current else { throw AccountRejection.wrongCurrentPassword }
         var verified: PasswordHash?
         var new: PasswordHash?
-        let place = try await commands.handle(context) { conflict in
-            guard let (id, version) = try await owner(of: caller) else { throw AccountRejection.unknownToken }
-            let account = try await account(id, atLeast: max(version, conflict?.actual ?? 0))
+        let place = try await commands.handle(context) {
+            guard let (id, _) = try await owner(of: caller) else { throw AccountRejection.unknownToken }
+            let account = try await account(id)
             if account.password != verified {
                 guard try await hasher.matches(current, account.password, for: client) else {
                     throw AccountRejection.wrongCurrentPassword
@@ -54,17 +54,17 @@ extension AccountsModule {
             return (account.id, account.tokenCount)
         }
         guard let id = Int64(text) else { throw AccountRejection.unknownAccount }
-        let account = try await account(AccountID(rawValue: id), atLeast: 0)
+        let account = try await account(AccountID(rawValue: id))
         return (account.id, account.tokenCount)
     }
 
     /// Ends all tokens of an account. A repetition changes nothing.
     /// - Returns: the number of tokens that ended, and the position at which they did; `nil` if the account had none
-    /// - Throws: ``AccountRejection/unknownAccount``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:key:_:)`
+    /// - Throws: ``AccountRejection/unknownAccount``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:by:_:)`
     package func revokeTokens(of id: AccountID, context: CommandContext) async throws -> (count: Int, position: Int64?) {
         var count = 0
-        let place = try await commands.handle(context) { conflict in
-            let account = try await account(id, atLeast: conflict?.actual ?? 0)
+        let place = try await commands.handle(context) {
+            let account = try await account(id)
             let ended = try await tokens(of: id).map { AccountDomainEvent.signedOut(SignedOut(revoked: $0)) }
             count = ended.count
             return decision(ended, on: id, after: account.version)

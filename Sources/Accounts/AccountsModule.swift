@@ -31,9 +31,9 @@ public struct AccountsModule: Sendable {
     /// Hashes passwords with the context's ``PasswordHasher``, or with one of its own.
     package init(_ context: ModuleContext) {
         database = context.database
-        commands = CommandHandler(context)
         dependencies = context.dependencies
         state = StateReader(of: AccountsProjection(), client: database)
+        commands = CommandHandler(context, state: state)
         ids = IDAllocator(sequence: Self.ids.name, client: database, history: context.log.history)
         hasher = context.find() ?? PasswordHasher()
     }
@@ -52,7 +52,7 @@ public struct AccountsModule: Sendable {
         let token = AccountToken(dependencies)
         let created = AccountCreated(name: valid.name, email: valid.email, password: password, token: token.digest)
         var new: AccountID?
-        let place = try await commands.handle(context) { _ in
+        let place = try await commands.handle(context) {
             // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
             let id = AccountID(rawValue: try await ids.next())
             new = id
@@ -78,9 +78,10 @@ public struct AccountsModule: Sendable {
         }
         let token = AccountToken(dependencies)
         var verified = account.password
-        var place = try await commands.handle(context) { conflict in
-            if let conflict {
-                account = try await self.account(account.id, atLeast: conflict.actual)
+        var isAgain = false
+        var place = try await commands.handle(context) {
+            if isAgain {
+                account = try await self.account(account.id)
                 // The password may be another one now.
                 if account.password != verified {
                     guard try await hasher.matches(password, account.password, for: client) else {
@@ -89,8 +90,8 @@ public struct AccountsModule: Sendable {
                     verified = account.password
                 }
             }
-            let version = max(account.version, conflict?.actual ?? 0)
-            return decision([.signedIn(decideSignIn(account, token: token.digest))], on: account.id, after: version)
+            isAgain = true
+            return decision([.signedIn(decideSignIn(account, token: token.digest))], on: account.id, after: account.version)
         }.place
         if hasher.isOutdated(account.password) {
             let hash = try await hasher.hash(password, salt: dependencies.randomUUID(), for: client)
@@ -107,10 +108,9 @@ public struct AccountsModule: Sendable {
     /// - Throws: ``AccountRejection/unknownToken``, `StreamContended`, `ReadModelError.behind`, `PostgresError`, `EventLogError`,
     ///   `CancellationError`
     public func signOut(_ token: AccountToken, context: CommandContext) async throws -> Int64 {
-        try await commands.handle(context) { conflict in
+        try await commands.handle(context) {
             guard let (id, version) = try await owner(of: token) else { throw AccountRejection.unknownToken }
-            return decision(
-                [.signedOut(SignedOut(revoked: token.digest))], on: id, after: max(version, conflict?.actual ?? 0))
+            return decision([.signedOut(SignedOut(revoked: token.digest))], on: id, after: version)
         }.place.position
     }
 
@@ -133,12 +133,8 @@ public struct AccountsModule: Sendable {
         try await account(where: "a.email = \(email.text)")
     }
 
-    /// The account in this version or a later one.
-    func account(_ id: AccountID, atLeast version: Int32) async throws -> Account {
-        let found = try await state.read(atLeast: version, version: \.version) {
-            try await account(where: "a.id = \(id.rawValue)")
-        }
-        guard let found else { throw AccountRejection.unknownAccount }
+    func account(_ id: AccountID) async throws -> Account {
+        guard let found = try await account(where: "a.id = \(id.rawValue)") else { throw AccountRejection.unknownAccount }
         return found
     }
 
@@ -165,7 +161,7 @@ public struct AccountsModule: Sendable {
     /// The actor of a decision is a user, and accounts are no users. The stream names the account.
     func decision(
         _ events: [AccountDomainEvent], on id: AccountID, after version: Int32, id eventID: UUID? = nil
-    ) -> CommandDecision {
-        CommandDecision(events, to: id.stream, after: version, by: nil, id: eventID)
+    ) -> Decision {
+        Decision(events, to: id.stream, after: version, by: nil, id: eventID)
     }
 }

@@ -33,15 +33,13 @@ public struct AttendancesModule: Sendable {
     let events: EventsModule
     let counts: InMemoryReadModel<AttendanceCounts>?
     private let commands: CommandHandler
-    private let state: StateReader
 
     /// Keeps the counts of attendances in memory if the context has a notifier.
     package init(_ context: ModuleContext) {
         database = context.database
         let events = context[EventsModule.self]
         self.events = events
-        commands = CommandHandler(context)
-        state = StateReader(of: AttendancesProjection(), client: database)
+        commands = CommandHandler(context, state: StateReader(of: AttendancesProjection(), client: database))
         let counts = context.notifier.map { notifier in
             // A server has one connection for loads. The index of events comes first.
             InMemoryReadModel(
@@ -57,7 +55,7 @@ public struct AttendancesModule: Sendable {
 
     /// Lets a user attend an event. A repetition changes nothing.
     /// - Returns: a position from which on the attendance is in the log
-    /// - Throws: `EventRejection`, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:key:_:)`
+    /// - Throws: `EventRejection`, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:by:_:)`
     @discardableResult
     public func attend(_ command: AttendEvent, context: CommandContext) async throws -> Int64 {
         try await change(AttendanceKey(event: command.event, user: command.by), context) { try decide(command, on: $0, of: $1) }
@@ -76,9 +74,9 @@ public struct AttendancesModule: Sendable {
         _ key: AttendanceKey, _ context: CommandContext, _ decide: (Attendance, Event?) throws -> AttendanceDomainEvent?
     ) async throws -> Int64 {
         let user = key.user.rawValue
-        let position = try await commands.handle(context, key: context.recordKey(actor: user)) { conflict in
-            let (attendance, event) = try await present(key, atLeast: conflict?.actual ?? 0)
-            return CommandDecision(
+        let position = try await commands.handle(context, by: user) {
+            let (attendance, event) = try await present(key)
+            return Decision(
                 try decide(attendance, event), to: key.stream, after: attendance.version, by: user,
                 id: key.domainEventID(version: attendance.version + 1))
         }.place.position
@@ -87,18 +85,13 @@ public struct AttendancesModule: Sendable {
     }
 
     /// Reads what a command is decided on in one round trip.
-    private func present(_ key: AttendanceKey, atLeast version: Int32) async throws -> (attendance: Attendance, event: Event?) {
+    private func present(_ key: AttendanceKey) async throws -> (attendance: Attendance, event: Event?) {
         let query: SQL = """
             SELECT \(AttendancesProjection.layout.names) FROM \(identifier: AttendancesProjection.schema).attendances
             WHERE event_id = \(key.event.rawValue) AND user_id = \(key.user.rawValue)
             """
-        var event: Event?
-        let attendance = try await state.read(atLeast: version, version: \.version) {
-            let rows = try await database.run([query, EventsModule.query(of: key.event)])
-            event = try EventsModule.event(in: rows[1])
-            return try rows[0].first.map { try Attendance($0) }
-        }
-        return (attendance ?? Attendance(key: key), event)
+        let rows = try await database.run([query, EventsModule.query(of: key.event)])
+        return (try rows[0].first.map { try Attendance($0) } ?? Attendance(key: key), try EventsModule.event(in: rows[1]))
     }
 }
 

@@ -39,7 +39,6 @@ public final class EventsModule: Sendable {
     private let commands: CommandHandler
     private let ids: IDAllocator
     private let quota: EventQuota
-    private let state: StateReader
 
     /// Reads from the context's ``IndexedEvents``, or from PostgreSQL if the context has none.
     /// - Parameter render: writes an event as the API shows it, as the index does
@@ -66,24 +65,25 @@ public final class EventsModule: Sendable {
         self.changes = changes
         self.render = render
         history = log.history
-        commands = CommandHandler(log: log, database: database, dependencies: dependencies)
+        commands = CommandHandler(
+            log: log, database: database, dependencies: dependencies,
+            state: StateReader(of: EventsProjection(), client: database))
         tail = GrowthBound { try await LogReader(client: database).tail() }
         lastID = GrowthBound { try await Self.ids.last(client: database) }
-        state = StateReader(of: EventsProjection(), client: database)
         ids = IDAllocator(sequence: Self.ids.name, client: database, history: log.history)
     }
 
     /// - Returns: the event, and the position at which it is recorded
-    /// - Throws: ``EventRejection/tooManyEvents(maximum:)``, and the errors of `CommandHandler.handle(_:key:_:)`
+    /// - Throws: ``EventRejection/tooManyEvents(maximum:)``, and the errors of `CommandHandler.handle(_:by:_:)`
     public func create(_ command: CreateEvent, context: CommandContext) async throws -> (id: EventID, position: Int64) {
         let (owner, limit) = (command.owner, quota.limit)
         let count = { @Sendable in try await self.liveEvents(of: owner, atMost: limit) }
         let place = try await quota.withRoom(for: owner, counting: count) { live in
-            try await commands.handle(context, key: context.recordKey(actor: owner.rawValue)) { _ in
+            try await commands.handle(context, by: owner.rawValue) {
                 let created = EventDomainEvent.created(try decide(command, liveEvents: live, quota: limit))
                 // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
                 let id = EventID(rawValue: try await ids.next())
-                return CommandDecision(created, to: id.stream, after: 0, by: owner.rawValue)
+                return Decision(created, to: id.stream, after: 0, by: owner.rawValue)
             }.place
         }
         return try await waitUntilVisible(place)
@@ -109,7 +109,7 @@ public final class EventsModule: Sendable {
     }
 
     /// Decides on the present event. If another writer is faster, it decides again.
-    /// - Throws: ``EventRejection``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:key:_:)`
+    /// - Throws: ``EventRejection``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:by:_:)`
     public func update(_ command: UpdateEvent, context: CommandContext) async throws -> Updated {
         var candidates: [Event?] = []
         let place = try await change(command.id, by: command.by, context) { event in
@@ -170,15 +170,10 @@ public final class EventsModule: Sendable {
     private func change(
         _ id: EventID, by actor: UserID?, _ context: CommandContext, _ decide: (Event?) throws -> EventDomainEvent?
     ) async throws -> (place: RecordedPlace, isRepeat: Bool) {
-        let key = actor.flatMap { context.recordKey(actor: $0.rawValue) }
-        return try await commands.handle(context, key: key) { conflict in
-            let event = try await event(id, atLeast: conflict?.actual ?? 0)
-            return CommandDecision(try decide(event), to: id.stream, after: event?.version ?? 0, by: actor?.rawValue)
+        try await commands.handle(context, by: actor?.rawValue) {
+            let event = try await event(id)
+            return Decision(try decide(event), to: id.stream, after: event?.version ?? 0, by: actor?.rawValue)
         }
-    }
-
-    private func event(_ id: EventID, atLeast version: Int32) async throws -> Event? {
-        try await state.read(atLeast: version, version: \.version) { try await event(id) }
     }
 
     /// Returns an event, a cancelled or hidden one too.

@@ -18,19 +18,17 @@ public struct TasksModule: Sendable {
     private let database: PostgresClient
     private let commands: CommandHandler
     private let ids: IDAllocator
-    private let state: StateReader
 
     package init(_ context: ModuleContext) {
         database = context.database
-        commands = CommandHandler(context)
-        state = StateReader(of: TasksProjection(), client: database)
+        commands = CommandHandler(context, state: StateReader(of: TasksProjection(), client: database))
         ids = IDAllocator(sequence: Self.ids.name, client: database, history: context.log.history)
     }
 
     /// - Returns: the new task, and the position at which it is recorded
-    /// - Throws: ``TaskRejection``, `PostgresError`, and the errors of `CommandHandler.handle(_:key:_:)`
+    /// - Throws: ``TaskRejection``, `PostgresError`, and the errors of `CommandHandler.handle(_:by:_:)`
     public func create(_ command: CreateTask, context: CommandContext) async throws -> (task: AccountTask, position: Int64) {
-        let place = try await commands.handle(context, key: context.recordKey(actor: command.account.stream)) { _ in
+        let place = try await commands.handle(context, by: command.account.stream) {
             let events = try decide(command, count: try await count(command.account))
             // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
             return decision(events, on: TaskID(rawValue: try await ids.next()), after: 0)
@@ -48,35 +46,36 @@ public struct TasksModule: Sendable {
     /// Changes title and state, each by a domain event of its own, both or none. A repetition changes nothing more.
     /// - Returns: the changed task, and a position from which on the change is in the log. A repetition under a key gets the task as it
     ///   was after the first attempt
-    /// - Throws: ``TaskRejection``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:key:_:)`
+    /// - Throws: ``TaskRejection``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:by:_:)`
     public func update(_ command: UpdateTask, context: CommandContext) async throws -> (task: AccountTask, position: Int64) {
         var changed: AccountTask?
-        let key = context.recordKey(actor: command.by.stream)
-        let place = try await commands.handle(context, key: key) { conflict in
-            let task = try await task(command.id, atLeast: conflict?.actual ?? 0)
+        let place = try await commands.handle(context, by: command.by.stream) {
+            let task = try await task(command.id)
             let events = try decide(command, on: task)
             changed = events.reduce(task) { $0?.applying($1) }
             return decision(events, on: command.id, after: task?.version ?? 0)
         }.place
         // A repetition was decided on a later version, or rejected.
-        if key != nil, changed?.version != place.version { changed = try await recordedTask(command.id, at: place.version) }
+        if context.key != nil, changed?.version != place.version {
+            changed = try await recordedTask(command.id, at: place.version)
+        }
         // Without a key, a task that does not exist was rejected.
         guard let changed else { throw TaskRejection.notFound }
         return (changed, place.position)
     }
 
     /// - Returns: the position at which the deletion is recorded
-    /// - Throws: ``TaskRejection``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:key:_:)`
+    /// - Throws: ``TaskRejection``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:by:_:)`
     public func delete(_ command: DeleteTask, context: CommandContext) async throws -> Int64 {
-        try await commands.handle(context, key: context.recordKey(actor: command.by.stream)) { conflict in
-            let task = try await task(command.id, atLeast: conflict?.actual ?? 0)
+        try await commands.handle(context, by: command.by.stream) {
+            let task = try await task(command.id)
             return decision([try decide(command, on: task)], on: command.id, after: task?.version ?? 0)
         }.place.position
     }
 
     /// The actor of a decision is a user, and accounts are no users. `TaskCreated` names the account.
-    private func decision(_ events: [TaskDomainEvent], on id: TaskID, after version: Int32) -> CommandDecision {
-        CommandDecision(events, to: id.stream, after: version, by: nil)
+    private func decision(_ events: [TaskDomainEvent], on id: TaskID, after version: Int32) -> Decision {
+        Decision(events, to: id.stream, after: version, by: nil)
     }
 
     /// The tasks of an account, in the order of their creation.
@@ -85,9 +84,7 @@ public struct TasksModule: Sendable {
         try await tasks("account_id = \(account.rawValue) ORDER BY created_at, id LIMIT \(Self.listLimit)")
     }
 
-    private func task(_ id: TaskID, atLeast version: Int32) async throws -> AccountTask? {
-        try await state.read(atLeast: version, version: \.version) { try await tasks("id = \(id.rawValue)").first }
-    }
+    private func task(_ id: TaskID) async throws -> AccountTask? { try await tasks("id = \(id.rawValue)").first }
 
     /// The task as the log has it at a version of its stream; `nil` if it was deleted up to there, or erased.
     private func recordedTask(_ id: TaskID, at version: Int32) async throws -> AccountTask? {

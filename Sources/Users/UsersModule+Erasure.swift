@@ -6,12 +6,12 @@ extension UsersModule {
     /// and in the read models. Facts stay: that there was a user, and when. A repetition changes nothing.
     /// - Parameter actor: the user who asked; `nil` for an operator
     /// - Returns: a position from which on the user is erased, and whether the user was erased before
-    /// - Throws: ``UserRejection/unknownUser``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:key:_:)`
+    /// - Throws: ``UserRejection/unknownUser``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:by:_:)`
     public func erase(_ id: UserID, by actor: UserID?, context: CommandContext) async throws -> (
         position: Int64, wasErased: Bool
     ) {
         var wasErased = false
-        let place = try await commands.handle(context) { _ in
+        let place = try await commands.handle(context) {
             let extent = try await extent(of: id)
             wasErased = extent.isErased
             return try await erasure.decision(

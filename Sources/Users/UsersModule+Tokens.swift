@@ -5,23 +5,23 @@ extension UsersModule {
     /// Replaces a token. From the returned position on, the old token is dead on every node.
     ///
     /// The new token makes the command repeatable: the same two tokens get the same result again, as long as the new one is alive.
-    /// - Throws: ``UserRejection``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:key:_:)`
+    /// - Throws: ``UserRejection``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:by:_:)`
     public func rotate(_ command: RotateToken, context: CommandContext) async throws -> (
         id: UserID, token: DeviceToken, position: Int64
     ) {
         let new = command.new ?? newToken()
         var rotated: (stream: StreamName, version: Int32)?
-        let place = try await commands.handle(context) { _ in
+        let place = try await commands.handle(context) {
             let user = try await table.user(of: command.old)
             if user == nil, let first = try await table.user(of: new), try await didReplace(command.old, by: new, of: first) {
                 rotated = (first.id.stream, first.version)
-                return CommandDecision([], to: first.id.stream, after: first.version, by: nil)
+                return Decision([], to: first.id.stream, after: first.version, by: nil)
             }
             let event = UserDomainEvent.rotated(try decide(command, to: new, on: user))
             // A user that does not exist was rejected.
             guard let user else { throw UserRejection.unknownToken }
             rotated = (user.id.stream, user.version + 1)
-            return CommandDecision(
+            return Decision(
                 event, to: user.id.stream, after: user.version, by: user.id.rawValue, id: new.digest.domainEventID)
         }.place
         // Otherwise the log had the new token before, in another recorded event.
@@ -42,27 +42,27 @@ extension UsersModule {
 
     /// Ends the token of a user. The user has no token from then on. A repetition changes nothing.
     /// - Returns: a position from which on the token is dead, and whether it was alive until then
-    /// - Throws: ``UserRejection``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:key:_:)`
+    /// - Throws: ``UserRejection``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:by:_:)`
     public func revokeToken(of id: UserID, context: CommandContext) async throws -> (position: Int64, wasAlive: Bool) {
         var wasAlive = false
-        let place = try await commands.handle(context) { _ in
+        let place = try await commands.handle(context) {
             let user = try await table.user(id)
             let revoked = try decideRevocation(of: user)
             wasAlive = revoked != nil
-            return CommandDecision(revoked, to: id.stream, after: user?.version ?? 0, by: nil)
+            return Decision(revoked, to: id.stream, after: user?.version ?? 0, by: nil)
         }.place
         return (place.position, wasAlive)
     }
 
     /// Ends a token for its holder. The user has no token from then on. A repetition changes nothing.
     /// - Returns: the position from which on the token is dead; `nil` if it is no user's present token
-    /// - Throws: `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:key:_:)`
+    /// - Throws: `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:by:_:)`
     public func revoke(_ token: DeviceToken, context: CommandContext) async throws -> Int64? {
         guard token.isWellFormed else { return nil }
         do {
-            return try await commands.handle(context) { _ in
+            return try await commands.handle(context) {
                 guard let user = try await table.user(of: token) else { throw UserRejection.unknownToken }
-                return CommandDecision(UserDomainEvent.revoked, to: user.id.stream, after: user.version, by: user.id.rawValue)
+                return Decision(UserDomainEvent.revoked, to: user.id.stream, after: user.version, by: user.id.rawValue)
             }.place.position
         } catch UserRejection.unknownToken {
             return nil

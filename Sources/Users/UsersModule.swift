@@ -26,12 +26,12 @@ public struct UsersModule: Sendable {
 
     package init(_ context: ModuleContext) {
         database = context.database
-        commands = CommandHandler(context)
         erasure = PersonalErasure(of: UserDomainEvent.category, context)
         dependencies = context.dependencies
         ids = IDAllocator(sequence: Self.ids.name, client: database, history: context.log.history)
         let table = UsersTable(client: context.database)
         self.table = table
+        commands = CommandHandler(context, state: table.state)
         tokenEndings = context.notifier.map {
             TokenEndings(client: context.database, notifier: $0, logger: context.logger)
         }
@@ -55,10 +55,10 @@ public struct UsersModule: Sendable {
         }
         // A new token needs no lookup, because no user has it.
         let token = token ?? newToken()
-        let (place, isRepeat) = try await commands.handle(context) { _ in
+        let (place, isRepeat) = try await commands.handle(context) {
             // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
             let id = UserID(rawValue: try await ids.next())
-            return CommandDecision(
+            return Decision(
                 UserDomainEvent.created(UserCreated(device: token.digest)), to: id.stream, after: 0, by: id.rawValue,
                 id: token.digest.domainEventID)
         }

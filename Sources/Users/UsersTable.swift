@@ -4,8 +4,7 @@ internal import Postgres
 /// Reads the users of the read model, and never without the last domain event of a user: an old row could accept a token that was
 /// revoked.
 struct UsersTable: Sendable {
-    private let state: StateReader
-
+    let state: StateReader
     private let log: LogReader
 
     init(client: PostgresClient) {

@@ -28,10 +28,10 @@ extension TestNode where Module == UsersModule {
     /// Appends a domain event of another stream for the user of a token; `nil` if no user has it.
     func append(of token: DeviceToken) async throws -> RecordedPlace? {
         try await users.withUser(of: token, Self.context) { user, context in
-            try await users.commands.handle(context) { _ in
+            try await users.commands.handle(context) {
                 let created = UserCreated(device: DeviceToken(secret: UUID().uuidString).digest)
                 let stream = UserID(rawValue: 1_000 + Int64.random(in: 0..<1_000_000)).stream
-                return CommandDecision(UserDomainEvent.created(created), to: stream, after: 0, by: user.rawValue)
+                return Decision(UserDomainEvent.created(created), to: stream, after: 0, by: user.rawValue)
             }.place
         }
     }

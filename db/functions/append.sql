@@ -8,12 +8,21 @@ CREATE OR REPLACE FUNCTION log.lock() RETURNS void LANGUAGE sql AS $$
     SELECT pg_advisory_xact_lock(x'0068756d6f6e01'::bigint)
 $$;
 
--- Records events behind the tail and returns the position of the first. A unique violation means that an id or a version is taken
--- already, HU002 that the version before is not there, HU001 that a read model of the caller's is not at the tail.
--- The application has no other right to record events, so it can leave no gap in the positions.
+-- Records events behind the tail, with the commands that they answer, and ends commands that change nothing. Returns the position of the
+-- first event. A unique violation means that an id or a version is taken already, HU002 that a stream has another version than expected,
+-- HU003 that a condition does not hold, HU001 that a read model of the caller's is not at the tail.
+-- The application has no other right to record events and commands, so it can leave no gap in the positions, and no command without the
+-- version that answers it.
+--
+-- A request hash belongs to the command of the event at its place; NULL for an event that answers none. The unchanged streams have the
+-- versions that ended commands found; their commands are kept if they have a request hash.
 CREATE OR REPLACE FUNCTION log.append(
     ids uuid[], streams text[], versions integer[], types text[], formats smallint[], times timestamptz[],
-    data text[], metadata text[], personal text[], personal_digests bytea[], read_models text[], read_model_versions integer[]
+    data text[], metadata text[], personal text[], personal_digests bytea[], read_models text[], read_model_versions integer[],
+    request_hashes bytea[] DEFAULT '{}', ended_ids uuid[] DEFAULT '{}', ended_request_hashes bytea[] DEFAULT '{}',
+    unchanged_streams text[] DEFAULT '{}', unchanged_versions integer[] DEFAULT '{}',
+    condition_streams text[] DEFAULT '{}', condition_ids uuid[] DEFAULT '{}',
+    condition_actors bigint[] DEFAULT '{}', condition_positions bigint[] DEFAULT '{}'
 ) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
@@ -22,7 +31,27 @@ DECLARE
 BEGIN
     -- log.lock(), written out.
     PERFORM pg_advisory_xact_lock(x'0068756d6f6e01'::bigint);
+    IF cardinality(condition_streams) + cardinality(condition_actors) > 0 AND EXISTS (
+        SELECT FROM log.failing_conditions(condition_streams, condition_ids, condition_actors, condition_positions)
+    ) THEN
+        RAISE EXCEPTION 'a condition of an append does not hold' USING ERRCODE = 'HU003';
+    END IF;
     SELECT coalesce(max(position), 0) INTO tail FROM log.recorded_events;
+    IF cardinality(unchanged_streams) > 0 THEN
+        IF EXISTS (
+            SELECT FROM unnest(unchanged_streams, unchanged_versions) AS e (stream, version) WHERE e.version IS DISTINCT FROM coalesce((
+                SELECT r.version FROM log.recorded_events AS r WHERE r.stream = e.stream ORDER BY r.version DESC LIMIT 1
+            ), 0)
+        ) THEN
+            RAISE EXCEPTION 'a stream has changed' USING ERRCODE = 'HU002';
+        END IF;
+        INSERT INTO log.commands (id, request_hash, stream, version)
+        SELECT e.* FROM unnest(ended_ids, ended_request_hashes, unchanged_streams, unchanged_versions) AS e (id, request_hash)
+        WHERE e.request_hash IS NOT NULL;
+    END IF;
+    IF cardinality(ids) = 0 THEN
+        RETURN tail + 1;
+    END IF;
     -- unnest in FROM would copy the values of each array to a tuplestore first: 368 instead of 302 µs for 13 events (psql,
     -- 23 November 2026). An array may begin at any subscript.
     INSERT INTO log.recorded_events (
@@ -42,6 +71,10 @@ BEGIN
         ) THEN
             RAISE EXCEPTION 'a version would leave a gap in its stream' USING ERRCODE = 'HU002';
         END IF;
+    END IF;
+    IF cardinality(request_hashes) > 0 THEN
+        INSERT INTO log.commands (id, request_hash, stream, version)
+        SELECT e.* FROM unnest(ids, request_hashes, streams, versions) AS e (id, request_hash) WHERE e.request_hash IS NOT NULL;
     END IF;
     SELECT i.read_models INTO inline FROM log.inline_read_models AS i ORDER BY i.number DESC LIMIT 1;
     IF inline IS DISTINCT FROM append.read_models THEN
@@ -71,17 +104,6 @@ BEGIN
             SELECT FROM log.recorded_events AS e
             WHERE e.position > wanted.position AND e.metadata ->> 'actor' = wanted.actor::text
         );
-    END IF;
-END
-$$;
-
--- Takes the log's lock, and fails unless all conditions hold.
-CREATE OR REPLACE FUNCTION log.require(streams text[], ids uuid[], actors bigint[], positions bigint[])
-RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM log.lock();
-    IF EXISTS (SELECT FROM log.failing_conditions(streams, ids, actors, positions)) THEN
-        RAISE EXCEPTION 'a condition of an append does not hold' USING ERRCODE = 'HU003';
     END IF;
 END
 $$;

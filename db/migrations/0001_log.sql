@@ -39,9 +39,8 @@ CREATE TABLE log.commands (
 -- For an erasure, which ends the commands of streams.
 CREATE INDEX commands_stream ON log.commands (stream);
 
--- These are the functions of the guards. db/functions/guards.sql, in the same transaction, says what they accept.
+-- This is the function of the guards. db/functions/guards.sql, in the same transaction, says what it accepts.
 CREATE FUNCTION log.refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE insufficient_privilege; END';
-CREATE FUNCTION log.refuse_unanswered() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE insufficient_privilege; END';
 
 CREATE TRIGGER refuse_change BEFORE DELETE OR TRUNCATE ON log.recorded_events
     FOR EACH STATEMENT EXECUTE FUNCTION log.refuse_change();
@@ -49,15 +48,9 @@ CREATE TRIGGER guard_personal BEFORE UPDATE ON log.recorded_events FOR EACH ROW 
 CREATE TRIGGER refuse_change BEFORE UPDATE OR TRUNCATE ON log.commands
     FOR EACH STATEMENT EXECUTE FUNCTION log.refuse_change();
 CREATE TRIGGER guard_command BEFORE DELETE ON log.commands FOR EACH ROW EXECUTE FUNCTION log.refuse_change();
--- For every role but the owner and superusers, who have all rights on the table: a session of a pooler has another role than humon_app
--- if the role's settings are missing, as after a restore.
-CREATE TRIGGER refuse_unanswered AFTER INSERT ON log.commands REFERENCING NEW TABLE AS added
-    FOR EACH STATEMENT WHEN (NOT has_table_privilege('log.commands'::regclass, 'TRUNCATE'))
-    EXECUTE FUNCTION log.refuse_unanswered();
 -- ALWAYS: also where session_replication_role would switch ordinary triggers off.
 ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change, ENABLE ALWAYS TRIGGER guard_personal;
-ALTER TABLE log.commands ENABLE ALWAYS TRIGGER refuse_change, ENABLE ALWAYS TRIGGER guard_command,
-    ENABLE ALWAYS TRIGGER refuse_unanswered;
+ALTER TABLE log.commands ENABLE ALWAYS TRIGGER refuse_change, ENABLE ALWAYS TRIGGER guard_command;
 
 -- A vacuum writes the summaries that recorded_events_search lacks, and freezes each page that it sees full, because these rows never
 -- change. By default PostgreSQL vacuums a table of insertions after it has grown by a fifth, and freezes no young row.

@@ -90,7 +90,7 @@ import Testing
     @Test func `a command that changed nothing in a stream that does not exist survives`() async throws {
         try await TestStore.withTwo { store, other in
             _ = try await store.log.record(.counting("1", after: 0))
-            let key = IdempotencyRecordKey(id: UUID(), requestHash: RequestHash(of: "request".utf8))
+            let key = (id: UUID(), requestHash: RequestHash(of: "request".utf8))
             let ending = StreamAppend([], to: StreamName("counter-2"), after: 0)
             _ = try await store.log.record(.ending(ending, key))
             let (bytes, summary) = try await Self.export(store.client)

@@ -17,12 +17,10 @@ import Testing
         #expect(try CommandContext(requestID: "request-1").metadata(actor: 7).values().traceID == nil)
     }
 
-    @Test func `equal keys and actors give equal ids, and the same ids as in stored logs`() {
-        let key = Self.context.recordKey(actor: 7)
-        #expect(key?.id == UUID(derivedFrom: "command 7 once"))
-        #expect(key?.requestHash == RequestHash(of: "POST".utf8))
-        #expect(Self.context.recordKey(actor: 8)?.id != key?.id)
-        #expect(Self.context.recordKey(actor: StreamName("account-7"))?.id == UUID(derivedFrom: "command account-7 once"))
-        #expect(CommandContext(requestID: "request-1").recordKey(actor: 7) == nil)
+    @Test func `equal keys and callers give equal ids, and the same ids as in stored logs`() {
+        #expect(Self.context.commandID(of: 7) == UUID(derivedFrom: "command 7 once"))
+        #expect(Self.context.commandID(of: 8) == UUID(derivedFrom: "command 8 once"))
+        #expect(Self.context.commandID(of: StreamName("account-7")) == UUID(derivedFrom: "command account-7 once"))
+        #expect(CommandContext(requestID: "request-1").commandID(of: 7) == nil)
     }
 }

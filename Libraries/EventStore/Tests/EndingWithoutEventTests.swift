@@ -8,11 +8,11 @@ import Testing
 @Suite struct `Ending a command without an event` {
     private static let stream = StreamName(category: Counted.category, key: "a")
 
-    private static func key(_ request: String, name: String = "key") -> IdempotencyRecordKey {
-        IdempotencyRecordKey(id: UUID(derivedFrom: name), requestHash: RequestHash(of: request.utf8))
+    private static func key(_ request: String, name: String = "key") -> AppendRequest.Key {
+        (UUID(derivedFrom: name), RequestHash(of: request.utf8))
     }
 
-    private static func ending(_ version: Int32, _ key: IdempotencyRecordKey?) -> AppendRequest {
+    private static func ending(_ version: Int32, _ key: AppendRequest.Key?) -> AppendRequest {
         .ending(StreamAppend([], to: stream, after: version), key)
     }
 
@@ -98,8 +98,11 @@ extension TestStore {
 }
 
 extension AppendRequest {
+    /// The key of a command, as the log has it.
+    typealias Key = (id: UUID, requestHash: RequestHash)
+
     /// A command that changes nothing.
-    static func ending(_ stream: StreamAppend, _ key: IdempotencyRecordKey?) -> AppendRequest {
+    static func ending(_ stream: StreamAppend, _ key: Key?) -> AppendRequest {
         let model = AppendRequest.counting("", after: 0)
         return AppendRequest(
             id: key?.id ?? model.id, requestHash: key?.requestHash, streams: [stream], recordedAt: model.recordedAt,

@@ -15,6 +15,13 @@ import Testing
         return Commit.all(of: zip(position..., envelopes).map { ($0, $1) })[0]
     }
 
+    @Test func `recorded events become one commit for each series of positions, whatever their order`() {
+        let envelope = AppendRequest.counting("a", after: 0).envelopes[0]
+        let commits = Commit.all(of: [2, 4, 3, 9].map { ($0, envelope) })
+        #expect(commits.map(\.firstPosition) == [2, 9])
+        #expect(commits.map(\.through) == [4, 9])
+    }
+
     @Test func `the log generation stays the same while the log grows, in any order of commits`() {
         for (position, count) in [(1, 3), (6, 2), (4, 2), (9, 1), (8, 1)] as [(Int64, Int)] {
             history.committed(commit(at: position, count))

@@ -69,36 +69,26 @@ import Testing
         }
     }
 
-    @Test func `a command without the event that answers it is refused`() async throws {
+    @Test func `the role stores commands by log.append alone, with the version that the stream has`() async throws {
         try await TestStore.with { store in
-            for version in [1, -1] as [Int32] {
-                let error = await #expect(throws: PostgresError.self, "\(version)") {
-                    try await store.client.query(
-                        "INSERT INTO log.commands VALUES (\(UUID()), sha256('request'), 'counter-a', \(version))")
-                }
-                #expect(error?.sqlState == SQLState(rawValue: "23514"), "\(version)")
-                let stored = try await store.client.query("SELECT id FROM log.commands")
-                #expect(stored.isEmpty, "\(version)")
+            let error = await #expect(throws: PostgresError.self) {
+                try await store.client.query("INSERT INTO log.commands VALUES (\(UUID()), sha256('request'), 'counter-a', 0)")
             }
-        }
-    }
-
-    @Test func `a member of the application's role inserts no command without its event either`() async throws {
-        try await TestStore.with { store in
-            try await store.database.withClient { superuser in
-                try await superuser.withConnection { session in
-                    let login = "member_\(UUID().uuidString.prefix(8).lowercased())"
-                    try await session.query("BEGIN")
-                    try await session.query("CREATE ROLE \(identifier: login) IN ROLE humon_app")
-                    try await session.query("SET LOCAL ROLE \(identifier: login)")
-                    try await session.query("INSERT INTO log.commands VALUES (\(UUID()), sha256('request'), 'counter-a', 0)")
-                    let error = await #expect(throws: PostgresError.self) {
-                        try await session.query("INSERT INTO log.commands VALUES (\(UUID()), sha256('request'), 'counter-a', 1)")
-                    }
-                    #expect(error?.sqlState == SQLState(rawValue: "23514"))
-                    try await session.query("ROLLBACK")
+            #expect(error?.sqlState == .insufficientPrivilege)
+            for version in [1, -1, 0] as [Int32] {
+                let ending: SQL = """
+                    SELECT log.append('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}',
+                        ARRAY[gen_random_uuid()], ARRAY[sha256('request')], ARRAY['counter-a'], ARRAY[\(version)])
+                    """
+                if version == 0 {
+                    try await store.client.query(ending)
+                } else {
+                    let error = await #expect(throws: PostgresError.self, "\(version)") { try await store.client.query(ending) }
+                    #expect(error?.sqlState == SQLState(rawValue: "HU002"), "\(version)")
                 }
             }
+            let stored = try await store.client.query("SELECT version FROM log.commands").decode(Int32.self)
+            #expect(stored == [0])
         }
     }
 

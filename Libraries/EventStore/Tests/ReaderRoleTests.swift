@@ -24,7 +24,7 @@ import Testing
                     "DELETE FROM log.subscription_leaders",
                     "SELECT nextval('log.event_ids')", "CREATE SCHEMA mine", "DELETE FROM humon.migrations",
                     // These append, or take a lock that appends or servers need.
-                    "SELECT log.lock()", "SELECT log.require('{}', '{}', '{}', '{}')", "SELECT log.leave_inline('{sums_v1}')",
+                    "SELECT log.lock()", "SELECT log.leave_inline('{sums_v1}')",
                     "SELECT log.append('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
                     "SELECT log.erase('{counter-a}')",
                     "SELECT log.hold_served('sums_v1')", "SELECT log.lock_read_models('{sums_v1}')",

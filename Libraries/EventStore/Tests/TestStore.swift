@@ -128,6 +128,13 @@ struct TestStore: Sendable {
         }
     }
 
+    /// Counts as a program without this program's read model does, or as a later one that this program cannot read.
+    func countElsewhere(_ counter: String, version: Int32, _ facts: String = #"{"number":1}"#) async throws {
+        try await client.append(
+            elsewhere: StoredEvent(type: "Counted", format: 1, facts: Array(facts.utf8)),
+            to: StreamName(category: Counted.category, key: counter), version: version)
+    }
+
     func sums() async throws -> [String] {
         try await client.query("SELECT s::text FROM sums_v1.sums AS s ORDER BY counter").decode(String.self)
     }

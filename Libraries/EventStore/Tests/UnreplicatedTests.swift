@@ -32,7 +32,8 @@ import Testing
                         try await eventually("the append to wait") { try await !operators.query(appending).isEmpty }
                         try await operators.query("SELECT pg_cancel_backend(pid) FROM (\(appending)) AS waiting")
                         // The writer looks for the append, and a commit of its own is to confirm it.
-                        try await eventually("a commit that waits") { try await !operators.query(Self.waiting("COMMIT")).isEmpty }
+                        let confirming = Self.waiting("SELECT pg_logical_emit_message(%")
+                        try await eventually("a commit that waits") { try await !operators.query(confirming).isEmpty }
                         #expect(try await operators.query("SELECT FROM log.recorded_events").count == 1)
                         let early = isAcknowledged.withLock(\.self)
                         #expect(!early)

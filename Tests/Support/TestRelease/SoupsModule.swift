@@ -11,7 +11,11 @@ extension APIModule {
         APIModule(
             Module("soups", domainEvents: [SoupCooked<Release>.self], projections: [SoupsProjection<Release>()]),
             of: nil,
-            make: { SoupsModule<Release>(commands: CommandHandler($0), database: $0.database, dependencies: $0.dependencies) },
+            make: {
+                SoupsModule<Release>(
+                    commands: CommandHandler($0, state: StateReader(of: SoupsProjection<Release>(), client: $0.database)),
+                    database: $0.database, dependencies: $0.dependencies)
+            },
             routes: { soups, _ in
                 [
                     Route(.post, "/v1/soups/{id}") { _, context in
@@ -31,9 +35,9 @@ private struct SoupsModule<Release: SoupRelease>: Sendable {
     let dependencies: Dependencies
 
     func cook(millilitres: Int64, requestID: String) async throws {
-        _ = try await commands.handle(CommandContext(requestID: requestID)) { _ in
+        _ = try await commands.handle(CommandContext(requestID: requestID)) {
             let pot = StreamName(category: "soup", key: "\(dependencies.randomUUID())")
-            return CommandDecision(SoupCooked<Release>(millilitres: millilitres), to: pot, after: 0, by: nil)
+            return Decision(SoupCooked<Release>(millilitres: millilitres), to: pot, after: 0, by: nil)
         }
     }
 

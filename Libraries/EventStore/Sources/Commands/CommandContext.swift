@@ -22,13 +22,9 @@ public struct CommandContext: Sendable, Hashable {
         Metadata(requestID: requestID, actor: actor, traceID: traceID)
     }
 
-    /// The key under which the log keeps the command; `nil` if the caller sent no idempotency key.
-    /// - Parameter actor: names the caller: keys of different callers are different keys. For a user it is the id, for any other caller
-    ///   the name of its stream.
-    public func recordKey(actor: some CustomStringConvertible) -> IdempotencyRecordKey? {
-        key.map { key in
-            IdempotencyRecordKey(id: UUID(derivedFrom: "command \(actor) \(key.text)"), requestHash: key.requestHash)
-        }
+    /// The id of the append of the command; `nil` if the caller sent no idempotency key. The same key of the same caller gives the same id.
+    func commandID(of caller: any CustomStringConvertible) -> UUID? {
+        key.map { UUID(derivedFrom: "command \(caller) \($0.text)") }
     }
 }
 

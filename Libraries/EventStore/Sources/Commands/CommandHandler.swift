@@ -6,44 +6,56 @@ public import Postgres
 /// A command under a key is carried out once. No query before the append looks for an earlier attempt: the log finds it, by the id of the
 /// append, and answers with its result.
 public struct CommandHandler: Sendable {
+    /// Attempts at most, the first one included. Their delays add up to six seconds at most.
+    static let attempts = 30
+    /// The longest delay before the second attempt; it doubles with every further one.
+    static let firstDelaySeconds = 0.005
+    /// The longest delay before any attempt.
+    static let longestDelaySeconds = 0.25
+
     private let log: EventLog
     private let database: PostgresClient
     private let dependencies: Dependencies
-    private let retry: ConflictRetry
+    private let state: StateReader
 
-    /// - Parameter database: for queries
-    public init(log: EventLog, database: PostgresClient, dependencies: Dependencies) {
+    /// - Parameters:
+    ///   - database: for queries
+    ///   - state: of the read model on which the rules decide
+    public init(log: EventLog, database: PostgresClient, dependencies: Dependencies, state: StateReader) {
         self.log = log
         self.database = database
         self.dependencies = dependencies
-        retry = ConflictRetry(dependencies: dependencies)
+        self.state = state
     }
 
-    public init(_ context: ModuleContext) {
-        self.init(log: context.log, database: context.database, dependencies: context.dependencies)
+    /// - Parameter state: of the read model on which the rules decide
+    public init(_ context: ModuleContext, state: StateReader) {
+        self.init(log: context.log, database: context.database, dependencies: context.dependencies, state: state)
     }
 
-    /// Appends what the rule decides on the present state. If another writer changed the stream meanwhile, the rule decides again.
+    /// Appends what the rule decides on the present state. If another writer changed the stream meanwhile, the rule decides again, on a
+    /// read model that shows the change. Attempts are limited and have a back-off, because each one takes the log's lock.
     ///
     /// The rule may refuse a repetition that it accepted the first time, because the first attempt changed the state. So a rejection stands
     /// only if the log has no result of the command, and if the conditions of the context hold.
     /// - Parameters:
-    ///   - key: identifies a command that the caller may repeat
-    ///   - decide: gets the conflict of an earlier attempt, if there was one. If the state that it reads is older, a ``StateReader`` catches
-    ///     the read model up
+    ///   - caller: names the caller whose key the context may have: keys of different callers are different keys. For a user it is the id,
+    ///     for any other caller the name of its stream. `nil` for a command that has no key
+    ///   - decide: called again after a conflict
     /// - Returns: the place of the last recorded event, and whether nothing was recorded now: the command was carried out before, or it
     ///   changes nothing
-    /// - Throws: ``KeyReusedError``, ``FailedConditionError``, ``StreamContended``, the errors of ``EventLog/append(_:)``, and what `decide`
-    ///   throws
+    /// - Throws: ``KeyReusedError``, ``FailedConditionError``, ``StreamContended``, ``ReadModelError/behind(_:)``, the errors of
+    ///   ``EventLog/append(_:)``, and what `decide` throws
     public func handle(
-        _ context: CommandContext, key: IdempotencyRecordKey? = nil,
-        _ decide: (_ conflict: VersionConflict?) async throws -> CommandDecision
+        _ context: CommandContext, by caller: (any CustomStringConvertible)? = nil,
+        _ decide: () async throws -> Decision
     ) async throws -> (place: RecordedPlace, isRepeat: Bool) {
+        let id = caller.flatMap { context.commandID(of: $0) }
         let result: AppendResult
         do {
-            result = try await retry.run { try await append(decide($0), context, key: key) }
+            result = try await self.result(context, id, decide)
         } catch let rejection as any Rejection {
-            guard let earlier = try await earlierResult(context, key: key) else { throw rejection }
+            guard let earlier = try await earlierResult(context, id) else { throw rejection }
             result = earlier
         }
         switch result {
@@ -55,14 +67,43 @@ public struct CommandHandler: Sendable {
         }
     }
 
-    /// Appends what a rule decided, once.
+    /// Appends what a rule decided, once and without a key.
     /// - Throws: the errors of ``EventLog/append(_:)``
-    public func append(
-        _ decision: CommandDecision, _ context: CommandContext, key: IdempotencyRecordKey? = nil
+    public func append(_ decision: Decision, _ context: CommandContext) async throws -> AppendResult {
+        try await append(decision, context, nil)
+    }
+
+    /// Decides and appends until there is no conflict, or until the last attempt.
+    private func result(
+        _ context: CommandContext, _ id: UUID?, _ decide: () async throws -> Decision
     ) async throws -> AppendResult {
+        for number in 1... {
+            if number > 1 {
+                // Jitter: commands that conflicted at the same time try again at different times.
+                try await dependencies.sleep(.seconds(Self.longestDelaySeconds(before: number) * dependencies.jitter()))
+                // Another version of the program may have appended, which leaves the tables of this version behind.
+                guard try await state.reachesEnd() else {
+                    if number == Self.attempts { throw ReadModelError.behind(state.schema) }
+                    continue
+                }
+            }
+            let result = try await append(decide(), context, id)
+            guard case .conflict = result, number < Self.attempts else { return result }
+        }
+        preconditionFailure("the last attempt returns or throws")
+    }
+
+    /// - Parameter attempt: 2 or more
+    static func longestDelaySeconds(before attempt: Int) -> Double {
+        // The cap is reached long before the shift could overflow.
+        min(longestDelaySeconds, firstDelaySeconds * Double(1 << min(attempt - 2, 16)))
+    }
+
+    /// - Parameter id: the id of a command under a key, which the log records once
+    private func append(_ decision: Decision, _ context: CommandContext, _ id: UUID?) async throws -> AppendResult {
         let result = try await log.append(
             AppendRequest(
-                id: key?.id ?? decision.id ?? dependencies.newDomainEventID, requestHash: key?.requestHash,
+                id: id ?? decision.id ?? dependencies.newDomainEventID, requestHash: id.flatMap { _ in context.key?.requestHash },
                 streams: decision.others + [decision.append], conditions: context.conditions + decision.conditions,
                 recordedAt: dependencies.now(), metadata: context.metadata(actor: decision.actor)))
         if case .failedCondition(let failed) = result, decision.conditions.contains(failed) {
@@ -73,18 +114,19 @@ public struct CommandHandler: Sendable {
     }
 
     /// The result of an earlier attempt of a refused command, or the condition that fails; `nil` if there is neither.
-    private func earlierResult(_ context: CommandContext, key: IdempotencyRecordKey?) async throws -> AppendResult? {
-        guard key != nil || !context.conditions.isEmpty else { return nil }
+    private func earlierResult(_ context: CommandContext, _ id: UUID?) async throws -> AppendResult? {
+        guard id != nil || !context.conditions.isEmpty else { return nil }
         let found = try await database.run([
-            IdempotencyRecord.query(key.map { [$0.id] } ?? []), Set(context.conditions).check,
+            IdempotencyRecord.query(id.map { [$0] } ?? []), Set(context.conditions).check,
         ])
         if let failed = try AppendCondition.failing(in: found[1]).first { return .failedCondition(failed) }
-        return try key.flatMap { key in try IdempotencyRecord.byID(found[0])[key.id]?.result(for: key.requestHash) }
+        guard let id, let key = context.key else { return nil }
+        return try IdempotencyRecord.byID(found[0])[id]?.result(for: key.requestHash)
     }
 }
 
-/// What a command records, as its rule decided.
-public struct CommandDecision: Sendable {
+/// What a rule decided: what its command records.
+public struct Decision: Sendable {
     var append: StreamAppend
     var actor: Int64?
     var id: UUID?
@@ -107,5 +149,14 @@ public struct CommandDecision: Sendable {
     /// - Parameter event: `nil` if the stream is as the command wants it
     public init(_ event: (any DomainEvent)?, to stream: StreamName, after version: Int32, by actor: Int64?, id: UUID? = nil) {
         self.init(event.map { [$0] } ?? [], to: stream, after: version, by: actor, id: id)
+    }
+}
+
+/// Other writers changed the stream before every attempt. The same command may succeed later.
+public struct StreamContended: Error, Hashable, CustomStringConvertible {
+    public var stream: StreamName
+
+    public var description: String {
+        "other writers changed the stream \(stream) before each of \(CommandHandler.attempts) attempts"
     }
 }

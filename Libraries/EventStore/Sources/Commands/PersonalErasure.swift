@@ -113,13 +113,13 @@ public struct PersonalErasure: Sendable {
     /// - Throws: `PostgresError`, `CancellationError`
     public func decision(
         for person: Int64, _ extent: Extent, recording erased: any DomainEvent, by actor: Int64?
-    ) async throws -> CommandDecision {
-        guard !extent.isErased else { return CommandDecision([], to: stream(of: person), after: extent.version, by: actor) }
+    ) async throws -> Decision {
+        guard !extent.isErased else { return Decision([], to: stream(of: person), after: extent.version, by: actor) }
         let found = try await database.query(
             "SELECT stream, version FROM log.versions(\(extent.streams.map(\.name.description)))"
         ).decode((String, Int32).self)
         let versions = Dictionary(found) { first, _ in first }
-        var decision = CommandDecision([erased], to: stream(of: person), after: extent.version, by: actor)
+        var decision = Decision([erased], to: stream(of: person), after: extent.version, by: actor)
         decision.others = extent.streams.map {
             StreamAppend([$0.erasure], to: $0.name, after: versions[$0.name.description] ?? 0)
         }

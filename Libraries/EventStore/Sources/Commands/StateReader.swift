@@ -9,7 +9,7 @@ public struct StateReader: Sendable {
     /// Maximum number of queries for one result of ``rows(_:)``.
     private static let attempts = 3
 
-    private let schema: String
+    let schema: String
     private let isInStep: SQL
     private let client: PostgresClient
     private let readModels: ReadModels
@@ -21,25 +21,6 @@ public struct StateReader: Sendable {
         readModels = ReadModels(projections: [projection], client: client, logger: Logger(label: "humon.commands"))
     }
 
-    /// Reads a state that has at least this version.
-    /// - Parameters:
-    ///   - version: the version of the stream at an earlier attempt's conflict; 0 at the first attempt
-    ///   - versionOf: the version of the stream that a state shows
-    ///   - read: reads the state; `nil` if the read model has none
-    /// - Throws: ``ReadModelLag`` if the read model stays behind, `PostgresError` if the database is away, `CancellationError`, and
-    ///   what `read` throws
-    public func read<State>(
-        atLeast version: Int32, version versionOf: (State) -> Int32, _ read: () async throws -> State?
-    ) async throws -> State? {
-        let shown = try await read()
-        guard shown.map(versionOf) ?? 0 < version else { return shown }
-        try await catchUp()
-        // The read model has reached the end of the log. If it shows no state now, the stream's last domain event removed it.
-        guard let state = try await read() else { return nil }
-        guard versionOf(state) >= version else { throw ReadModelLag(schema: schema) }
-        return state
-    }
-
     /// Returns the rows of a query when the read model holds every recorded event of its category. An old row could accept a token
     /// that was revoked.
     /// - Throws: ``ReadModelError/behind(_:)`` if the read model stays behind, `PostgresError`, `CancellationError`
@@ -48,19 +29,30 @@ public struct StateReader: Sendable {
             // The first statement sees no more of the log than the second one.
             let answers = try await client.run([isInStep, query])
             if try answers[0].decode(Bool.self).first == true { return answers[1] }
-            guard attempt < Self.attempts else { break }
-            do { try await catchUp() } catch is ReadModelLag { break }
+            guard attempt < Self.attempts, try await catchUp() else { break }
         }
         throw ReadModelError.behind(schema)
     }
 
-    private func catchUp() async throws {
+    /// Brings the read model to the end of the log.
+    /// - Returns: whether it is there
+    /// - Throws: `PostgresError` if the database is away, `CancellationError`
+    private func catchUp() async throws -> Bool {
         do {
             try await readModels.catchUp()
+            return true
         } catch let error where error is CancellationError || (error as? PostgresError)?.isUnavailability == true {
             throw error
         } catch {
-            throw ReadModelLag(schema: schema)
+            return false
         }
+    }
+
+    /// Brings the read model to the end of the log if another version of the program has appended.
+    /// - Returns: whether the read model holds every recorded event of its category
+    /// - Throws: `PostgresError` if the database is away, `CancellationError`
+    func reachesEnd() async throws -> Bool {
+        if try await client.query(isInStep).decode(Bool.self).first == true { return true }
+        return try await catchUp()
     }
 }

@@ -14,8 +14,7 @@ public struct LogRights: Sendable {
     /// The role that may read all tables and change none.
     public static let readerRole = "humon_reader"
 
-    private static let events = ["log.recorded_events"]
-    private static let commands = ["log.commands"]
+    private static let appended = ["log.recorded_events", "log.commands"]
     private static let formats = ["log.program_formats"]
     private static let changing = [
         "log.read_models", "log.inline_read_models", "log.shadows", "log.leases", "log.subscription_leaders",
@@ -24,7 +23,7 @@ public struct LogRights: Sendable {
     /// The triggers that must be on for all roles, by table.
     private static let triggers = [
         ("log.recorded_events", "refuse_change"), ("log.recorded_events", "guard_personal"), ("log.commands", "refuse_change"),
-        ("log.commands", "guard_command"), ("log.commands", "refuse_unanswered"),
+        ("log.commands", "guard_command"),
     ]
     /// The functions that the reader may execute. All others append, lock or write.
     private static let reading = [
@@ -45,11 +44,10 @@ public struct LogRights: Sendable {
         }
         var violations: [Violation] = []
         for (role, tables, rights, wrongs) in [
-            (applicationRole, events, ["SELECT"], ["INSERT", "UPDATE", "DELETE", "TRUNCATE"]),
-            (applicationRole, commands, ["SELECT", "INSERT"], ["UPDATE", "DELETE", "TRUNCATE"]),
+            (applicationRole, appended, ["SELECT"], ["INSERT", "UPDATE", "DELETE", "TRUNCATE"]),
             (applicationRole, formats, ["SELECT", "INSERT"], []),
             (applicationRole, changing, ["SELECT", "INSERT", "UPDATE", "DELETE"], []),
-            (readerRole, events + commands + changing, ["SELECT"], ["INSERT", "UPDATE", "DELETE", "TRUNCATE"]),
+            (readerRole, appended + changing, ["SELECT"], ["INSERT", "UPDATE", "DELETE", "TRUNCATE"]),
         ] {
             violations += try await self.violations(of: role, on: tables, rights: rights, wrongs: wrongs, client)
         }

@@ -12,13 +12,14 @@ public enum AppendCondition: Sendable, Hashable {
 }
 
 extension Set<AppendCondition> {
-    /// Takes the log's lock, and fails unless all conditions hold.
-    var requirement: SQL { "SELECT log.require(\(parameters))" }
-
     /// Selects the conditions that do not hold.
-    var check: SQL { "SELECT stream, id, actor, position FROM log.failing_conditions(\(parameters))" }
+    var check: SQL {
+        let (streams, ids, actors, positions) = parameters
+        return "SELECT stream, id, actor, position FROM log.failing_conditions(\(streams), \(ids), \(actors), \(positions))"
+    }
 
-    private var parameters: SQL {
+    /// As the functions of the log take them.
+    var parameters: (streams: [String], ids: [UUID], actors: [Int64], positions: [Int64]) {
         var (streams, ids, actors, positions): ([String], [UUID], [Int64], [Int64]) = ([], [], [], [])
         for condition in self {
             switch condition {
@@ -30,7 +31,7 @@ extension Set<AppendCondition> {
                 positions.append(position)
             }
         }
-        return "\(streams), \(ids), \(actors), \(positions)"
+        return (streams, ids, actors, positions)
     }
 }
 

@@ -89,7 +89,7 @@ public struct AppendRequest: Sendable {
     }
 
     /// The actor in the metadata.
-    var actor: Int64? { try? metadata.values().actor }
+    fileprivate var actor: Int64? { try? metadata.values().actor }
 
     /// The stream and the version that answer the append.
     var last: StreamAppend { streams[streams.count - 1] }
@@ -120,27 +120,36 @@ public struct StreamAppend: Sendable {
 }
 
 extension [AppendRequest] {
-    /// Whether no two appends share an id or change the same stream, and no append changes a stream on which another one depends, so that
-    /// each one can be decided without the others.
-    var areIndependent: Bool {
-        var ids = Set<UUID>(minimumCapacity: count)
-        var changed = Set<StreamName>(minimumCapacity: count)
-        for append in self {
-            guard ids.insert(append.id).inserted else { return false }
-            for part in append.streams where !part.events.isEmpty {
-                guard changed.insert(part.stream).inserted else { return false }
-            }
-        }
-        return !enumerated().contains { index, append in
-            append.stored.isEmpty && changed.contains(append.last.stream)
-                || append.conditions.contains { condition in
-                    switch condition {
-                    case .ends(let stream, _): changed.contains(stream)
-                    case .noEvents(let actor, _):
-                        enumerated().contains { $0 != index && !$1.stored.isEmpty && $1.actor == actor }
-                    }
+    /// Divides appends into those of the next transaction, where each can be decided without the others, and those that have an id or
+    /// change or rely on a stream of an append before them.
+    /// - Parameters:
+    ///   - indices: of the appends that are left
+    ///   - limit: the maximum number of appends in the transaction
+    func divided(_ indices: [Int], limit: Int) -> (first: [Int], dependent: [Int]) {
+        var (first, dependent): ([Int], [Int]) = ([], [])
+        var ids = Set<UUID>(minimumCapacity: indices.count)
+        var changed = Set<StreamName>(minimumCapacity: indices.count)
+        var actors = Set<Int64>()
+        let asksForActors = contains { $0.conditions.contains { if case .noEvents = $0 { true } else { false } } }
+        for index in indices {
+            guard first.count < limit else { break }
+            let append = self[index]
+            let relies = append.conditions.contains { condition in
+                switch condition {
+                case .ends(let stream, _): changed.contains(stream)
+                case .noEvents(let actor, _): actors.contains(actor)
                 }
+            }
+            guard !relies, !ids.contains(append.id), !append.streams.contains(where: { changed.contains($0.stream) }) else {
+                dependent.append(index)
+                continue
+            }
+            first.append(index)
+            ids.insert(append.id)
+            for part in append.streams where !part.events.isEmpty { changed.insert(part.stream) }
+            if asksForActors, !append.stored.isEmpty, let actor = append.actor { actors.insert(actor) }
         }
+        return (first, dependent)
     }
 
     /// The conditions of the batch, each once.

@@ -5,12 +5,15 @@ internal import Postgres
 
 /// Records a batch and changes the read models, in one transaction.
 ///
-/// The direct way sends all statements together and relies on the unique keys: no round trip happens under the log's lock. The
-/// checked way queries ids and versions first. It follows if the direct way violates a key, or if a connection broke and the
-/// result is unknown.
+/// All statements go together: no round trip happens under the log's lock, unless another version of the program has appended. The log
+/// refuses a transaction for a taken id or version and for a condition that fails. A lookup without the lock then finds the appends that
+/// this concerns, because all of that stays true in a log that only grows. They are answered, and the others are sent again.
 struct AppendTransaction: Sendable {
-    /// Seconds for which the writer looks for the result of a batch after its connection broke.
+    /// Seconds after which no append is sent again that was refused, and seconds for which the writer looks for the result of a batch
+    /// after its connection broke.
     static let resolveWithinSeconds = 5.0
+    /// The number of refusals in a row without a reason that a lookup finds. One can happen: another writer fills the gap before a version.
+    private static let unexplainedLimit = 3
 
     let client: PostgresClient
     let projections: [any Projection]
@@ -18,94 +21,122 @@ struct AppendTransaction: Sendable {
 
     /// Returns a result for each append, in order. An append that is refused or fails does not affect the others.
     func append(_ batch: [AppendRequest]) async -> [Result<AppendResult, any Error>] {
-        // Whether a connection broke that may have recorded the batch.
-        var isFateUnknown = false
+        var results = [Result<AppendResult, any Error>?](repeating: nil, count: batch.count)
+        let sendUntil = ContinuousClock.now + .seconds(Self.resolveWithinSeconds)
+        // The appends of transactions whose connection broke. They may be recorded.
+        var lost: Set<Int> = []
+        var lookUntil: ContinuousClock.Instant?
         // Whether another version of the program has appended. Its appends do not change the read models of this version.
         var isBehind = false
-        if batch.areIndependent {
+        var (round, dependent): ([Int], [Int]) = ([], [])
+        // The appends to look up before anything is sent again, and why the log refused the last transaction.
+        var asked: [Int] = []
+        var refusal: PostgresError?
+        var unexplained = 0
+        var limit = batch.count
+        while case let open = batch.indices.filter({ results[$0] == nil }), !open.isEmpty {
             do {
-                return try await direct(batch).map { .success($0) }
-            } catch let error as PostgresError where error.concernsOneAppend {
-                logger.debug("a batch met a conflict; asking first")
-            } catch let error as PostgresError where error.mayHaveRun {
-                isFateUnknown = true
-            } catch let error as PostgresError where error.sqlState == .readModelOutOfStep {
-                isBehind = true
-            } catch is CancellationError {
-                return unknown(batch)
-            } catch {
-                return await failed(batch, with: error)
-            }
-        }
-        let clock = ContinuousClock()
-        let deadline = clock.now + .seconds(Self.resolveWithinSeconds)
-        while true {
-            do {
-                return try await checked(batch, mayBeRecorded: isFateUnknown, isBehind: isBehind).map { .success($0) }
-            } catch let error as PostgresError where error.mayHaveRun {
-                isFateUnknown = true
+                if asked.isEmpty {
+                    (round, dependent) = batch.divided(open, limit: limit)
+                    if isBehind { try await catchUp() }
+                    do {
+                        let recorded = try await record(round.map { batch[$0] }, isBehind: isBehind)
+                        for (index, result) in zip(round, recorded) { results[index] = .success(result) }
+                        (asked, refusal) = (dependent, nil)
+                    } catch let error as PostgresError where error.isExplicable {
+                        (asked, refusal) = (round + dependent, error)
+                    } catch let error as PostgresError where error.mayHaveRun {
+                        lost.formUnion(round)
+                        throw error
+                    }
+                } else {
+                    let answers = try await answers(to: asked, of: batch, lost: lost)
+                    for (index, answer) in answers { results[index] = .success(answer) }
+                    asked = []
+                    unexplained = answers.isEmpty ? unexplained + 1 : 0
+                    // A read model has unique keys, too.
+                    if let refusal, unexplained >= Self.unexplainedLimit {
+                        unexplained = 0
+                        throw refusal
+                    }
+                }
+                guard ContinuousClock.now >= sendUntil else { continue }
+                for index in open where results[index] == nil && !lost.contains(index) {
+                    results[index] = .failure(EventLogError.expired)
+                }
+                asked.removeAll { results[$0] != nil }
             } catch let error as PostgresError where error.sqlState == .readModelOutOfStep && !isBehind {
                 isBehind = true
-                continue
             } catch is CancellationError {
-                return unknown(batch)
+                for index in open where results[index] == nil { results[index] = .failure(Self.unknown) }
             } catch {
-                // Ids make it safe to ask again until the database is back and knows the result of the batch. Only a refusal of
-                // PostgreSQL's tells it. Other errors come before the ids are looked up.
+                // Ids make it safe to send an append again until the database is back and knows its result. Only a refusal of
+                // PostgreSQL's tells it.
                 let isRefusal = (error as? PostgresError)?.isUnavailability == false
-                guard isFateUnknown, !isRefusal else { return await failed(batch, with: error) }
+                if (error as? PostgresError)?.mayHaveRun == true || !lost.isEmpty && !isRefusal,
+                    await mayGoOn(until: &lookUntil, appends: open.count)
+                {
+                    continue
+                }
+                let failing = round.filter { results[$0] == nil }
+                let error = explained(error)
+                // An error of one append, such as a row that a read model refuses, must not fail the others. Only PostgreSQL reports such
+                // an error. Others, such as a recorded event that this program cannot read, concern the whole batch.
+                let isOfOne = isRefusal && error is PostgresError && !failing.isEmpty
+                if isOfOne, failing.count > 1 {
+                    logger.error("a batch failed; its appends are tried one by one", metadata: ["error": "\(error)"])
+                    limit = 1
+                    continue
+                }
+                for index in isOfOne ? failing : open where results[index] == nil {
+                    results[index] = .failure(!isOfOne && lost.contains(index) ? Self.unknown : error)
+                }
             }
-            guard clock.now < deadline else { return unknown(batch) }
-            logger.warning(
-                "the connection broke during an append; asking what became of it",
-                metadata: ["appends": .stringConvertible(batch.count)])
-            try? await clock.sleep(for: .milliseconds(50))
+        }
+        return results.compactMap(\.self)
+    }
+
+    private static let unknown = PostgresError.connectionLost(mayHaveRun: true)
+
+    /// Waits a moment after a connection broke.
+    /// - Parameter deadline: `nil` at the first time
+    /// - Returns: whether there is time to look for the result
+    private func mayGoOn(until deadline: inout ContinuousClock.Instant?, appends: Int) async -> Bool {
+        let clock = ContinuousClock()
+        let end = deadline ?? clock.now + .seconds(Self.resolveWithinSeconds)
+        deadline = end
+        guard clock.now < end else { return false }
+        logger.warning(
+            "the connection broke during an append; asking what became of it", metadata: ["appends": .stringConvertible(appends)])
+        try? await clock.sleep(for: .milliseconds(50))
+        return true
+    }
+
+    /// What the callers are told.
+    private func explained(_ error: any Error) -> any Error {
+        switch error {
+        case let error as PostgresError where error.sqlState == .readModelOutOfStep || error.sqlState == .undefinedTable:
+            ReadModelError.missing
+        case let error as PostgresError where error.sqlState == .lockNotAvailable: EventLogError.lockHeld
+        case let error as FormatError: ReadModelError.unreadable(error)
+        default: error
         }
     }
 
-    // MARK: The two ways
+    // MARK: Recording
 
-    private func direct(_ batch: [AppendRequest]) async throws -> [AppendResult] {
-        let lock = lock(for: batch)
-        let rows = try await client.run(lock + statements(for: batch))
-        return try results(of: batch, rows.dropFirst(lock.count))
-    }
-
-    /// PostgreSQL may still commit a transaction after its connection broke. Then ids and versions are taken, and a unique key
-    /// rejects the second attempt.
-    private func checked(_ batch: [AppendRequest], mayBeRecorded: Bool, isBehind: Bool) async throws -> [AppendResult] {
-        if isBehind { try await catchUp() }
-        let ids = Array(Set(batch.map(\.id)))
-        let streams = Set(batch.flatMap { $0.streams.map(\.stream.description) })
+    /// Records appends of which each can be decided without the others.
+    ///
+    /// PostgreSQL may still commit a transaction after its connection broke. Then ids and versions are taken, and a unique key rejects
+    /// the second attempt.
+    private func record(_ batch: [AppendRequest], isBehind: Bool) async throws -> [AppendResult] {
+        let statements = statements(for: batch)
+        guard isBehind else { return try results(of: batch, await client.run(statements)) }
         return try await client.withConnection { connection in
-            let found = try await connection.run([
-                "BEGIN", "SELECT log.lock()",
-                "SELECT id, position, stream, version FROM log.recorded(\(ids))",
-                "SELECT stream, version FROM log.versions(\(Array(streams)))",
-                IdempotencyRecord.query(ids), batch.conditions.check,
-            ])
-            let recorded = try found[2].decode((UUID, Int64, String, Int32).self).map { id, position, stream, version in
-                (id, RecordedPlace(position: position, stream: StreamName(stream), version: version))
-            }
-            let versions = try found[3].decode((String, Int32).self).map { (StreamName($0), $1) }
-            let decisions = decisions(
-                on: batch, recorded: Dictionary(uniqueKeysWithValues: recorded), records: try IdempotencyRecord.byID(found[4]),
-                versions: Dictionary(uniqueKeysWithValues: versions), failing: try AppendCondition.failing(in: found[5]),
-                mayBeRecorded: mayBeRecorded)
-            if isBehind {
-                var copies = try await ReadModelCopy.locked(projections, on: connection)
-                try await ReadModelCopy.catchUp(&copies, on: connection)
-            }
-            let accepted = zip(batch, decisions).compactMap { $1 == .accepted ? $0 : nil }
-            guard !accepted.isEmpty else {
-                // The first append of a repeated one may not be on the synchronous standbys yet. A later commit waits for it.
-                try await connection.run(
-                    decisions.contains(where: \.isRepeat)
-                        ? ["SELECT pg_logical_emit_message(true, 'humon', '')", "COMMIT"] : ["ROLLBACK"])
-                return results(of: decisions, accepted: [])
-            }
-            let written = try await connection.run(statements(for: accepted) + ["COMMIT"])
-            return results(of: decisions, accepted: try results(of: accepted, written[...]))
+            try await connection.run(["BEGIN", "SELECT log.lock()"])
+            var copies = try await ReadModelCopy.locked(projections, on: connection)
+            try await ReadModelCopy.catchUp(&copies, on: connection)
+            return try results(of: batch, await connection.run(statements + ["COMMIT"]))
         }
     }
 
@@ -125,144 +156,111 @@ struct AppendTransaction: Sendable {
         }
     }
 
-    // MARK: Statements
-
-    /// The statements before those of ``statements(for:)``, which take the log's lock and check the conditions. `log.append` takes the lock
-    /// by itself.
-    private func lock(for batch: [AppendRequest]) -> [SQL] {
-        let conditions = batch.conditions
-        if !conditions.isEmpty { return [conditions.requirement] }
-        return batch.allSatisfy(\.stored.isEmpty) ? ["SELECT log.lock()"] : []
-    }
-
-    /// ``results(of:_:)`` reads their rows. At most four statements stand before those of the projections.
     private func statements(for batch: [AppendRequest]) -> [SQL] {
-        let (changes, endings) = batch.separated
-        let envelopes = changes.flatMap(\.envelopes)
-        var statements: [SQL] = []
-        if !changes.isEmpty {
-            let stored = changes.flatMap(\.stored)
-            statements.append(
-                """
-                SELECT log.append(
-                    \(envelopes.map(\.id)), \(envelopes.map(\.stream.description)), \(envelopes.map(\.version)),
-                    \(stored.map(\.type)), \(stored.map(\.format)),
-                    \(envelopes.map(\.recordedAt)), \(stored.map(\.facts)), \(envelopes.map { String(decoding: $0.metadata.utf8, as: UTF8.self) }),
-                    \(stored.map(\.personal?.text)), \(stored.map { $0.personal.map { Bytea(bytes: Array($0.digest)) } }),
-                    \(projections.map { type(of: $0).schema }), \(projections.map { type(of: $0).version })
-                )
-                """)
+        let envelopes = batch.flatMap(\.envelopes)
+        let stored = batch.flatMap(\.stored)
+        // The last event of an append has its id, and answers it.
+        let hashes = batch.flatMap { append in
+            append.stored.indices.map { $0 == append.stored.count - 1 ? append.requestHash : nil }
         }
-        if !endings.isEmpty { statements.append(endings.ending) }
-        let commands = changes.compactMap { append in append.requestHash.map { (append, $0) } }
-        if !commands.isEmpty {
-            statements.append(
-                """
-                INSERT INTO log.commands (id, request_hash, stream, version) SELECT * FROM unnest(
-                    \(commands.map(\.0.id)), \(commands.map(\.1.bytea)),
-                    \(commands.map(\.0.last.stream.description)), \(commands.map(\.0.last.version))
-                )
-                """)
-        }
-        let erased = changes.flatMap(\.erasedStreams)
-        if !erased.isEmpty { statements.append("SELECT log.erase(\(erased.map(\.description)))") }
-        return statements + projections.flatMap { $0.writes(for: envelopes, in: type(of: $0).schema) }.map(\.statement)
+        let ended = batch.filter(\.stored.isEmpty)
+        let conditions = batch.conditions.parameters
+        let append: SQL = """
+            SELECT log.append(
+                \(envelopes.map(\.id)), \(envelopes.map(\.stream.description)), \(envelopes.map(\.version)),
+                \(stored.map(\.type)), \(stored.map(\.format)),
+                \(envelopes.map(\.recordedAt)), \(stored.map(\.facts)), \(envelopes.map { String(decoding: $0.metadata.utf8, as: UTF8.self) }),
+                \(stored.map(\.personal?.text)), \(stored.map { $0.personal.map { Bytea(bytes: Array($0.digest)) } }),
+                \(projections.map { type(of: $0).schema }), \(projections.map { type(of: $0).version }),
+                \(hashes.allSatisfy { $0 == nil } ? [] : hashes.map { $0?.bytea }),
+                \(ended.map(\.id)), \(ended.map { $0.requestHash?.bytea }), \(ended.map(\.last.stream.description)),
+                \(ended.map(\.last.version)),
+                \(conditions.streams), \(conditions.ids), \(conditions.actors), \(conditions.positions)
+            )
+            """
+        let erased = batch.flatMap(\.erasedStreams)
+        return [append] + (erased.isEmpty ? [] : ["SELECT log.erase(\(erased.map(\.description)))"])
+            + projections.flatMap { $0.writes(for: envelopes, in: type(of: $0).schema) }.map(\.statement)
     }
 
     /// - Parameter rows: the rows of ``statements(for:)``
-    private func results(of batch: [AppendRequest], _ rows: ArraySlice<Rows>) throws -> [AppendResult] {
-        let (changes, endings) = batch.separated
-        var rows = rows
-        let first = try changes.isEmpty ? [] : rows.removeFirst().decode(Int64.self)
-        var next = first.first ?? 0
-        var versions = try (endings.isEmpty ? [] : rows.removeFirst().decode((Int32, Int64).self))[...]
+    private func results(of batch: [AppendRequest], _ rows: [Rows]) throws -> [AppendResult] {
+        var last = try rows[0].decode(Int64.self)[0] - 1
+        let tail = batch.reduce(last) { $0 + Int64($1.stored.count) }
         return batch.map { append in
-            guard append.stored.isEmpty else {
-                next += Int64(append.stored.count)
-                return .appended(append.place(at: next - 1))
-            }
-            let (actual, tail) = versions.removeFirst()
-            let (stream, expected) = (append.last.stream, append.last.expectedVersion)
-            return actual == expected
-                ? .repeated(append.place(at: tail))
-                : .conflict(VersionConflict(stream: stream, expected: expected, actual: actual))
+            guard !append.stored.isEmpty else { return .repeated(append.place(at: tail)) }
+            last += Int64(append.stored.count)
+            return .appended(append.place(at: last))
         }
     }
 
-    /// - Parameter accepted: the results of the accepted appends, in order
-    private func results(of decisions: [AppendDecision], accepted: [AppendResult]) -> [AppendResult] {
-        var accepted = accepted[...]
-        var results: [AppendResult] = []
-        for decision in decisions {
-            switch decision {
-            case .accepted: results.append(accepted.removeFirst())
-            case .repeatsInBatch(let index): results.append(results[index].place.map { .repeated($0) } ?? results[index])
-            case .ended(let result): results.append(result)
+    // MARK: Looking up
+
+    /// Finds the appends that the log refuses, or has already.
+    ///
+    /// A repetition must meet its conditions too: a token that died gets no response of its commands. A lost append may be its own
+    /// repetition, which met its conditions.
+    /// - Parameter indices: of the appends to look for
+    private func answers(to indices: [Int], of batch: [AppendRequest], lost: Set<Int>) async throws -> [Int: AppendResult] {
+        guard !indices.isEmpty else { return [:] }
+        let appends = indices.map { batch[$0] }
+        let ids = Array(Set(appends.map(\.id)))
+        let streams = Set(appends.flatMap { $0.streams.map(\.stream.description) })
+        // In this order. A lost append may be recorded meanwhile. If a condition fails here, the append was recorded before and the later
+        // statements find it, or it never will be.
+        let found = try await client.run([
+            appends.conditions.check, "SELECT stream, version FROM log.versions(\(Array(streams)))",
+            "SELECT id, position, stream, version FROM log.recorded(\(ids))", IdempotencyRecord.query(ids),
+        ])
+        let failing = try AppendCondition.failing(in: found[0])
+        let versions = Dictionary(uniqueKeysWithValues: try found[1].decode((String, Int32).self))
+        let recorded = try found[2].decode((UUID, Int64, String, Int32).self).map { id, position, stream, version in
+            (id, RecordedPlace(position: position, stream: StreamName(stream), version: version))
+        }
+        let places = Dictionary(uniqueKeysWithValues: recorded)
+        let records = try IdempotencyRecord.byID(found[3])
+        var answers: [Int: AppendResult] = [:]
+        for (index, append) in zip(indices, appends) {
+            let known = records[append.id].map { $0.result(for: append.requestHash) } ?? places[append.id].map { .repeated($0) }
+            if let known, lost.contains(index) {
+                answers[index] = known
+            } else if let failed = append.conditions.first(where: failing.contains) {
+                answers[index] = .failedCondition(failed)
+            } else {
+                answers[index] = known ?? append.conflict(with: versions)
             }
         }
-        return results
-    }
-
-    private func unknown(_ batch: [AppendRequest]) -> [Result<AppendResult, any Error>] {
-        batch.map { _ in .failure(PostgresError.connectionLost(mayHaveRun: true)) }
-    }
-
-    /// An error of one append, such as a row that a read model refuses, must not fail the other appends. Only PostgreSQL reports
-    /// such an error. Other errors, such as a recorded event that this program cannot read, concern the whole batch.
-    private func failed(_ batch: [AppendRequest], with error: any Error) async -> [Result<AppendResult, any Error>] {
-        let states: [SQLState?] = [.readModelOutOfStep, .undefinedTable]
-        var error = states.contains((error as? PostgresError)?.sqlState ?? nil) ? ReadModelError.missing : error
-        if (error as? PostgresError)?.sqlState == .lockNotAvailable { error = EventLogError.lockHeld }
-        if let unreadable = error as? FormatError { error = ReadModelError.unreadable(unreadable) }
-        let isOfOne = (error as? PostgresError)?.isUnavailability == false
-        guard batch.count > 1, isOfOne else { return batch.map { _ in .failure(error) } }
-        logger.error("a batch failed; its appends are tried one by one", metadata: ["error": "\(error)"])
-        var results: [Result<AppendResult, any Error>] = []
-        for append in batch { results.append(await self.append([append])[0]) }
-        return results
+        // The first append of a repeated one may not be on the synchronous standbys yet. A later commit waits for it.
+        if answers.values.contains(where: { if case .repeated = $0 { true } else { false } }) {
+            try await client.query("SELECT pg_logical_emit_message(true, 'humon', '')")
+        }
+        return answers
     }
 }
 
-extension AppendDecision {
-    fileprivate var isRepeat: Bool { if case .ended(.repeated) = self { true } else { false } }
+extension AppendRequest {
+    /// - Parameter versions: of the streams that exist
+    /// - Returns: `nil` if all streams have the expected versions
+    fileprivate func conflict(with versions: [String: Int32]) -> AppendResult? {
+        streams.lazy.compactMap { part -> AppendResult? in
+            let actual = versions[part.stream.description] ?? 0
+            guard actual != part.expectedVersion else { return nil }
+            return .conflict(VersionConflict(stream: part.stream, expected: part.expectedVersion, actual: actual))
+        }.first
+    }
 }
 
 extension PostgresError {
-    /// An id or a version is in the log already, the version before is missing, or a condition does not hold. The checked way finds
-    /// out which append this concerns.
-    fileprivate var concernsOneAppend: Bool {
-        sqlState == .uniqueViolation || sqlState == .versionGap || sqlState == .conditionFails
+    /// An id or a version is in the log already, a stream has another version, or a condition does not hold. A lookup finds out which
+    /// append this concerns.
+    fileprivate var isExplicable: Bool {
+        sqlState == .uniqueViolation || sqlState == .otherVersion || sqlState == .conditionFails
     }
 }
 
+/// Raised by `log.append`.
 extension SQLState {
-    /// Raised by `log.append`.
     fileprivate static let readModelOutOfStep = SQLState(rawValue: "HU001")
-    fileprivate static let versionGap = SQLState(rawValue: "HU002")
-    /// Raised by `log.require`.
+    fileprivate static let otherVersion = SQLState(rawValue: "HU002")
     fileprivate static let conditionFails = SQLState(rawValue: "HU003")
-}
-
-extension [AppendRequest] {
-    /// The appends with domain events, and those without.
-    fileprivate var separated: (changes: [AppendRequest], endings: [AppendRequest]) {
-        (filter { !$0.stored.isEmpty }, filter(\.stored.isEmpty))
-    }
-
-    /// Remembers commands that change nothing under their keys, if their streams have the expected versions. Selects the present version
-    /// of each stream, in order, and the end of the log.
-    fileprivate var ending: SQL {
-        """
-        WITH ended AS (
-            SELECT e.*, coalesce((SELECT v.version FROM log.versions(ARRAY[e.stream]) AS v), 0) AS actual
-            FROM unnest(
-                \(map(\.id)), \(map { $0.requestHash?.bytea }), \(map(\.last.stream.description)), \(map(\.last.version))
-            ) WITH ORDINALITY AS e (id, request_hash, stream, version, number)
-        ), remembered AS (
-            INSERT INTO log.commands (id, request_hash, stream, version)
-            SELECT id, request_hash, stream, version FROM ended WHERE request_hash IS NOT NULL AND actual = version
-        )
-        SELECT actual, log.tail() FROM ended ORDER BY number
-        """
-    }
 }

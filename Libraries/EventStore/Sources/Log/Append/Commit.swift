@@ -9,9 +9,9 @@ public struct Commit: Sendable {
     public var end: LogCursor { LogCursor(position: through, id: envelopes.last?.id) }
 
     /// Makes one commit of each series of contiguous positions.
-    /// - Parameter recorded: ordered by position
+    /// - Parameter recorded: in any order
     static func all(of recorded: [(position: Int64, envelope: EventEnvelope<any DomainEvent>)]) -> [Commit] {
-        recorded.reduce(into: []) { commits, next in
+        recorded.sorted { $0.position < $1.position }.reduce(into: []) { commits, next in
             if let last = commits.last, last.through + 1 == next.position {
                 commits[commits.count - 1].envelopes.append(next.envelope)
             } else {

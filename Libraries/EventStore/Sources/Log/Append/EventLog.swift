@@ -78,8 +78,8 @@ public final class EventLog: Service {
 
     /// Maximum number of queued appends; a further one is refused, so that callers notice a slow database early.
     public static let queueLimit = 10_000
-    /// Maximum time of an append in the queue. The queue, a transaction and the search for a lost result take less time together than
-    /// the server's time limit of a request. So no command is carried out after its caller got a 503 for that limit.
+    /// Maximum time of an append in the queue. The queue and the transactions of a batch take less time together than the server's time
+    /// limit of a request. So no command is carried out after its caller got a 503 for that limit, unless the connection broke.
     public static let queueTime = Duration.seconds(10)
     /// The kernel's buffer for the writer's connection. Linux grants twice as much for its own use, by default at most this. A writer that
     /// freezes after its transactions are in that buffer holds no lock: docs/decisions/0049-silent-writers.md
@@ -109,7 +109,7 @@ public final class EventLog: Service {
         of: ContinuousClock.Instant.self, bufferingPolicy: .bufferingNewest(1))
 
     /// - Parameters:
-    ///   - client: used by the writer only, with one connection and a long timeout while it is leased (`leasedTimeoutSeconds`)
+    ///   - client: used by the writer only, with one connection
     ///   - notifier: gets the new end of the log after every commit
     ///   - listeners: get every commit before its callers get their results
     ///   - queueTime: the maximum time of an append in the queue

@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 internal import Hashing
 internal import Postgres
 
@@ -11,18 +11,6 @@ public struct RequestHash: Sendable, Hashable {
     init(bytes: [UInt8]) { self.bytes = bytes }
 
     var bytea: Bytea { Bytea(bytes: bytes) }
-}
-
-/// The identity of a command that its caller may repeat.
-public struct IdempotencyRecordKey: Sendable, Hashable {
-    /// The id of the append of the command. The same key of the same user gives the same id.
-    public var id: UUID
-    public var requestHash: RequestHash
-
-    public init(id: UUID, requestHash: RequestHash) {
-        self.id = id
-        self.requestHash = requestHash
-    }
 }
 
 /// The stored result of a command that carried an idempotency key, also of one that changed nothing.
