@@ -153,8 +153,6 @@ struct Database: Sendable {
         let lockMilliseconds = Int(configuration.statementTimeoutSeconds * 900)
         configuration.sessionSettings["lock_timeout"] = String(lockMilliseconds)
         configuration.transactionTimeoutSeconds = 60
-        // One batch may wait while another one looks, under the lock, for the result of a broken commit.
-        configuration.leasedTimeoutSeconds = configuration.statementTimeoutSeconds + 1
         return configuration
     }
 

@@ -31,10 +31,8 @@ public struct PostgresConfiguration: Sendable {
     /// After this long without a statement a connection asks whether the server still answers, unless a transaction is open: a peer
     /// that was stopped, or lost behind a proxy, is noticed before a caller needs the connection or misses a notification.
     public var idleCheckSeconds = 15.0
-    /// How long a caller waits for a connection while there is none.
+    /// How long a caller waits for a connection while there is none. While other callers hold all, it waits for ``answerTimeoutSeconds``.
     public var acquireTimeoutSeconds = 2.0
-    /// The timeout for a lease while another caller holds the connection and will return it.
-    public var leasedTimeoutSeconds = 2.0
     /// Whether a pooler in transaction mode (PgBouncer) stands between: no prepared statements, no settings of the session.
     public var isPooled = false
 

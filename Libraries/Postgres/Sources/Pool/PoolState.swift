@@ -33,7 +33,6 @@ struct PoolState: Sendable {
     }
 
     private let acquireSeconds: Double
-    private let leaseWaitSeconds: Double
     var slots: [Slot]
     /// Statements that no connection has room for.
     var queue: Deque<Waiting<Job>> = []
@@ -47,7 +46,6 @@ struct PoolState: Sendable {
     init(_ configuration: PostgresConfiguration) {
         slots = Array(repeating: .connecting, count: configuration.connections)
         acquireSeconds = configuration.acquireTimeoutSeconds
-        leaseWaitSeconds = max(configuration.acquireTimeoutSeconds, configuration.leasedTimeoutSeconds)
     }
 
     // MARK: Connections
@@ -139,23 +137,17 @@ struct PoolState: Sendable {
     func patience(at now: Double) -> Patience {
         Patience(
             now: now, unservedSince: isServing ? nil : unservedSince ?? 0,
-            seconds: isAnyLeased ? leaseWaitSeconds : acquireSeconds,
-            noConnection: noConnection)
+            seconds: acquireSeconds, noConnection: noConnection)
     }
 
     var noConnection: PostgresError {
         if isClosing { return .unavailable(reason: "the client is closed") }
         for case .backingOff(let reason) in slots { return .unavailable(reason: reason) }
-        return .unavailable(reason: "all \(slots.count) connections are in use or being opened")
+        return .unavailable(reason: "all \(slots.count) connections are being opened")
     }
 
-    private var isServing: Bool {
-        slots.contains { slot in if case .shared(let connection) = slot { connection.takesJobs } else { false } }
-    }
-
-    private var isAnyLeased: Bool {
-        slots.contains { slot in if case .leased = slot { true } else { false } }
-    }
+    /// Whether a connection takes statements, or will when its caller returns it.
+    private var isServing: Bool { slots.contains { $0.connection?.takesJobs == true } }
 }
 
 extension PoolState.Slot {
