@@ -75,15 +75,6 @@ struct Backend: Sendable {
         ReadModels(projections: projections, client: client, background: background, logger: logger)
     }
 
-    /// Whether the same request may succeed later.
-    static func isUnavailability(_ error: any Error) -> Bool {
-        switch error {
-        case let error as PostgresError: error.isUnavailability
-        case is EventLogError, is ReadModelError, is StreamContended: true
-        default: false
-        }
-    }
-
     /// - Throws: `PostgresError` when the database does not answer.
     func checkHealth() async throws { try await readers.query("SELECT 1") }
 

@@ -67,20 +67,17 @@ public struct API: Sendable {
     let rateClock: @Sendable () -> ContinuousClock.Instant
     /// The limiters that several routes share, the map page's among them.
     public let limits: SharedLimits
-    let isUnavailability: @Sendable (any Error) -> Bool
     let database: DatabaseCheck
 
     /// - Parameters:
     ///   - modules: all modules of the process
     ///   - rateClock: the clock of the limits for one minute
-    ///   - isUnavailability: whether an error means that the same request may succeed later
     ///   - checkHealth: throws when requests cannot be served now
     public init(
         _ modules: ComposedModules,
         settings: Settings,
         drain: Drain = Drain(),
         rateClock: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
-        isUnavailability: @escaping @Sendable (any Error) -> Bool,
         checkHealth: @escaping @Sendable () async throws -> Void
     ) {
         apps = modules.apps
@@ -91,7 +88,6 @@ public struct API: Sendable {
         self.drain = drain
         self.rateClock = rateClock
         limits = SharedLimits(settings, now: rateClock)
-        self.isUnavailability = isUnavailability
         database = DatabaseCheck(checkHealth)
         moduleMetrics = modules.metrics
         if settings.reads == .devices, apps.contains(.events) { users.tokenEndings?.start() }

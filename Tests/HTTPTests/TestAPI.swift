@@ -92,7 +92,6 @@ struct TestAPI: Sendable {
                         accountSignInsPerMinute: accountSignInsPerMinute,
                         writesPerMinute: writesPerMinute, addressWritesPerMinute: addressWritesPerMinute),
                     rateClock: { start },
-                    isUnavailability: { ($0 as? PostgresError)?.isUnavailability ?? false },
                     checkHealth: { try await client.query("SELECT 1") }
                 )
             }

@@ -1,3 +1,5 @@
+internal import Postgres
+
 /// Why a command is refused: the caller's mistake, as a module states it. Every other error is internal.
 ///
 /// The kind decides the HTTP status. So a new module needs no edit in HTTP.
@@ -45,6 +47,17 @@ public enum RejectionKind: Sendable, Hashable {
 
 /// An error after which the same request may succeed later, such as a full queue. HTTP answers 503 with `Retry-After`.
 public protocol UnavailabilityError: Error, Sendable {}
+
+extension Error {
+    /// Whether the same request or event may succeed later.
+    package var mayPass: Bool {
+        switch self {
+        case let error as PostgresError: error.isUnavailability
+        case is EventLogError, is ReadModelError, is StreamContended, is any UnavailabilityError: true
+        default: false
+        }
+    }
+}
 
 /// The key of a command was used for another request before.
 public struct KeyReusedError: Rejection, Hashable, CustomStringConvertible {

@@ -77,7 +77,7 @@ extension API {
             "request_id": "\(context.requestID)", "method": "\(request.method)",
             "route": "\(context.route?.template ?? "-")", "error": "\(error)",
         ]
-        guard error is any UnavailabilityError || isUnavailability(error) else {
+        guard error.mayPass else {
             logger.error("a request failed", metadata: metadata)
             return .internalServerError
         }
