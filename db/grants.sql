@@ -41,8 +41,8 @@ GRANT USAGE ON SCHEMA log TO humon_app;
 -- Not INSERT: log.append alone records events and commands.
 GRANT SELECT ON log.recorded_events, log.commands TO humon_app;
 GRANT SELECT, INSERT ON log.program_formats TO humon_app;
-GRANT SELECT, INSERT, UPDATE, DELETE ON log.read_models, log.inline_read_models, log.shadows, log.leases, log.subscription_leaders,
-    log.subscription_positions, log.parked_streams TO humon_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON log.read_models, log.inline_read_models, log.shadows, log.leases, log.subscriptions,
+    log.parked_streams TO humon_app;
 GRANT SELECT, USAGE ON ALL SEQUENCES IN SCHEMA log TO humon_app;
 
 GRANT USAGE ON SCHEMA humon, log TO humon_reader;
@@ -52,8 +52,8 @@ GRANT SELECT ON ALL SEQUENCES IN SCHEMA humon, log TO humon_reader;
 -- PostgreSQL lets every role execute a new function. A role that may only read must neither append nor take a lock.
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA log FROM PUBLIC, humon_reader;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA log TO humon_app;
-GRANT EXECUTE ON FUNCTION log.tail, log.recorded, log.versions, log.outcomes, log.read_model_positions, log.subscription_position,
-    log.leased_until, log.is_leased, log.is_held, log.is_served TO humon_reader;
+GRANT EXECUTE ON FUNCTION log.tail, log.recorded, log.versions, log.outcomes, log.read_model_positions, log.leased_until,
+    log.is_leased, log.is_held, log.is_served TO humon_reader;
 
 -- The application's role owns the read models, and the reader reads them. Projections grant this when they create their tables. A dump
 -- that was restored into a cluster without these roles has neither owners nor rights.

@@ -94,8 +94,9 @@ struct SubscriptionTimes: Sendable {
         try await database.administer { client in
             while try await client.query(
                 """
-                SELECT count(*) FROM log.subscription_leaders
-                WHERE name = \(Follow.subscription) AND log.leased_until(leader) > clock_timestamp()
+                SELECT count(*) FROM (
+                    SELECT leader FROM log.subscriptions WHERE name = \(Follow.subscription) ORDER BY number DESC LIMIT 1
+                ) AS newest WHERE log.leased_until(leader) > clock_timestamp()
                 """
             ).decode(Int64.self)[0] == Int64(0) {
                 try await Task.sleep(for: .milliseconds(10))

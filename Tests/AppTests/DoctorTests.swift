@@ -97,10 +97,10 @@ import Testing
             cure: "UPDATE humon.migrations SET checksum = reverse(checksum) WHERE name LIKE 'functions%'"),
         Ailment(
             script:
-                "INSERT INTO log.subscription_leaders VALUES ('feed'); INSERT INTO log.parked_streams VALUES ('feed', 'event-1', 1, 2, 'thirteen')",
+                "INSERT INTO log.subscriptions VALUES ('feed', 1, 0); INSERT INTO log.parked_streams VALUES ('feed', 'event-1', 1, 2, 'thirteen')",
             check: "subscriptions", result: "1 parked by feed",
             hint: "See humon subscriptions parked feed; mend the cause, then humon subscriptions retry feed.",
-            cure: "DELETE FROM log.parked_streams; DELETE FROM log.subscription_leaders"),
+            cure: "DELETE FROM log.parked_streams; DELETE FROM log.subscriptions"),
         Ailment(
             script: "DELETE FROM humon.migrations WHERE name = (SELECT max(name) FROM humon.migrations WHERE name < '1')",
             check: "migrations",

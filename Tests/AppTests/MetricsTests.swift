@@ -71,8 +71,7 @@ import Testing
         #expect(try await node.send("GET", "/nowhere/at-all") == 404)
         try await node.database.withClient { client in
             _ = try await client.run([
-                "INSERT INTO log.subscription_leaders VALUES ('feed', 1, '00000000-0000-4000-8000-000000000001')",
-                "INSERT INTO log.subscription_positions VALUES ('feed', 1)",
+                "INSERT INTO log.subscriptions VALUES ('feed', 1, 1, '00000000-0000-4000-8000-000000000001')",
                 "INSERT INTO log.leases VALUES ('00000000-0000-4000-8000-000000000001', '2999-01-01Z')",
                 "INSERT INTO log.parked_streams VALUES ('feed', 'event-1', 1, 2, 'thirteen', now())",
             ])

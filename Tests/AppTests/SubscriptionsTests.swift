@@ -16,8 +16,11 @@ import Testing
                 #expect((none.status, none.output) == (0, "This log has no subscription yet.\n"), "\(none.error)")
                 try await database.withClient { client in
                     _ = try await client.run([
-                        "INSERT INTO log.subscription_leaders VALUES ('feed', 1, '00000000-0000-4000-8000-000000000001'), ('mail', 0, NULL)",
-                        "INSERT INTO log.subscription_positions VALUES ('feed', 7), ('mail', 3)",
+                        """
+                        INSERT INTO log.subscriptions VALUES
+                            ('feed', 9, 6, '00000000-0000-4000-8000-000000000002'), ('mail', 1, 3, NULL),
+                            ('feed', 10, 7, '00000000-0000-4000-8000-000000000001')
+                        """,
                         "INSERT INTO log.leases VALUES ('00000000-0000-4000-8000-000000000001', '2999-01-01Z')",
                         """
                         INSERT INTO log.parked_streams VALUES

@@ -5,7 +5,7 @@ import Synchronization
 import TestChance
 import TestDatabase
 
-/// Writes every position it handles, in the transaction that moves its checkpoint. The table accepts repetitions, so that the
+/// Writes every position it handles, in the transaction that moves the position. The table accepts repetitions, so that the
 /// checker finds them.
 struct SeenSubscription: Subscription {
     enum Sabotage: Sendable {

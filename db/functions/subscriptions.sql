@@ -1,30 +1,28 @@
--- Leaders and positions of subscriptions.
+-- Leaders of subscriptions.
 
-CREATE OR REPLACE FUNCTION log.subscription_position(name text) RETURNS bigint LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
-BEGIN
-    RETURN coalesce((SELECT max(p.position) FROM log.subscription_positions AS p WHERE p.subscription = subscription_position.name), 0);
-END
-$$;
-
--- Makes the candidate the leader and returns the epoch, if no other leader's lease runs. Otherwise it returns and writes nothing.
-CREATE OR REPLACE FUNCTION log.claim_subscription(subscription text, candidate uuid, seconds double precision) RETURNS SETOF bigint
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+-- Makes the candidate the leader and returns the row, if no other leader's lease runs. Otherwise it returns and changes nothing.
+--
+-- The number decides between candidates, and between a candidate and a former leader, whose next step raises the same number. If that
+-- step is not committed yet, the claim waits for its transaction. After its commit the row has another number, and nothing is changed: the
+-- lease goes to a later claim, which finds the step's position. After its rollback the claim has the number, and the step can never
+-- commit. So no step is lost, and none is done twice.
+CREATE OR REPLACE FUNCTION log.claim_subscription(subscription text, candidate uuid, seconds double precision)
+RETURNS SETOF log.subscriptions LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
-    found_leader uuid;
+    former log.subscriptions;
 BEGIN
-    INSERT INTO log.subscription_leaders (name) VALUES (claim_subscription.subscription) ON CONFLICT DO NOTHING;
-    SELECT f.leader INTO found_leader FROM log.subscription_leaders AS f WHERE f.name = claim_subscription.subscription;
-    IF found_leader <> candidate AND log.is_leased(found_leader, seconds) THEN
+    -- Two first claims at once may leave a second row, which never counts: its number is the lowest.
+    INSERT INTO log.subscriptions SELECT subscription, 0, 0, NULL
+        WHERE NOT EXISTS (SELECT FROM log.subscriptions AS s WHERE s.name = subscription) ON CONFLICT DO NOTHING;
+    SELECT * INTO former FROM log.subscriptions AS s WHERE s.name = subscription ORDER BY s.number DESC LIMIT 1;
+    IF former.leader <> candidate AND log.is_leased(former.leader, seconds) THEN
         RETURN;
     END IF;
-    -- Another may have been faster.
-    SELECT f.leader INTO found_leader FROM log.subscription_leaders AS f WHERE f.name = claim_subscription.subscription FOR UPDATE;
-    IF found_leader <> candidate AND log.is_leased(found_leader, seconds) THEN
-        RETURN;
+    RETURN QUERY UPDATE log.subscriptions AS s SET number = s.number + 1, leader = candidate
+        WHERE s.name = subscription AND s.number = former.number RETURNING s.*;
+    IF FOUND THEN
+        DELETE FROM log.leases AS l WHERE l.holder = former.leader;
+        PERFORM log.renew_lease(candidate, seconds);
     END IF;
-    DELETE FROM log.leases AS l WHERE l.holder = found_leader;
-    PERFORM log.renew_lease(candidate, seconds);
-    RETURN QUERY UPDATE log.subscription_leaders AS f SET epoch = f.epoch + 1, leader = candidate
-        WHERE f.name = claim_subscription.subscription RETURNING f.epoch;
 END
 $$;

@@ -127,24 +127,22 @@ CREATE TABLE log.leases (
     PRIMARY KEY (holder, until)
 );
 
--- Who leads each subscription. Written when the leader changes.
-CREATE TABLE log.subscription_leaders (
-    name text PRIMARY KEY,
-    -- Counts the leaders, so that a former one can be told from the present one.
-    epoch bigint NOT NULL DEFAULT 0,
-    leader uuid
-);
-
--- Everything up to here is handled, or parked. The last position counts; the leader removes earlier ones.
-CREATE TABLE log.subscription_positions (
-    subscription text NOT NULL,
+-- Leader and position of each subscription. There is one row a subscription. A claim, each step and a release of the leader raise its
+-- number, from the one that they know, so that a former leader changes nothing. The number is in the key so that the newest version of a
+-- row comes first in the index, however many older ones a snapshot keeps. docs/decisions/0012-subscriptions.md
+CREATE TABLE log.subscriptions (
+    name text,
+    number bigint,
+    -- Everything up to here is handled, or parked.
     position bigint NOT NULL,
-    PRIMARY KEY (subscription, position)
+    -- NULL after a release. The end of the lease is in log.leases.
+    leader uuid,
+    PRIMARY KEY (name, number)
 );
 
 -- Streams that a subscription cannot go on with, from the first recorded event that it did not handle.
 CREATE TABLE log.parked_streams (
-    subscription text NOT NULL REFERENCES log.subscription_leaders,
+    subscription text NOT NULL,
     stream text COLLATE "C" NOT NULL,
     version integer NOT NULL,
     position bigint NOT NULL,

@@ -21,7 +21,7 @@ import Testing
                 let writing: [SQL] = [
                     "INSERT INTO log.recorded_events SELECT position + 1, gen_random_uuid(), stream, 2, type, format, recorded_at, data, metadata FROM log.recorded_events",
                     "DELETE FROM log.recorded_events", "UPDATE log.read_models SET position = 0",
-                    "DELETE FROM log.subscription_leaders",
+                    "DELETE FROM log.subscriptions",
                     "SELECT nextval('log.event_ids')", "CREATE SCHEMA mine", "DELETE FROM humon.migrations",
                     // These append, or take a lock that appends or servers need.
                     "SELECT log.lock()", "SELECT log.leave_inline('{sums_v1}')",

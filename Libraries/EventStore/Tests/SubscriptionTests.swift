@@ -16,11 +16,14 @@ struct Diary: Subscription {
     var filter = LogFilter.everything
     var isSuperstitious: @Sendable () -> Bool = { false }
     var pause: @Sendable () async throws -> Void = {}
+    var effect: @Sendable ([RecordedEvent]) async throws -> Void = { _ in }
 
     static let table = """
         CREATE TABLE public.diary (entry bigserial, position bigint); GRANT ALL ON public.diary TO humon_app;
         GRANT ALL ON SEQUENCE public.diary_entry_seq TO humon_app;
         """
+
+    func perform(_ events: [RecordedEvent]) async throws { try await effect(events) }
 
     func handle(_ events: [RecordedEvent], in transaction: LeasedConnection) async throws {
         try await transaction.query("INSERT INTO public.diary (position) SELECT * FROM unnest(\(events.map(\.position)))")
@@ -104,25 +107,22 @@ extension SubscriptionRunner.Timing {
         }
     }
 
-    @Test func `an advance of the checkpoint does not update the leader's row, and old positions are deleted`() async throws {
+    @Test func `a subscription has one row, also after many steps and leaders`() async throws {
         try await TestStore.withDiary { store in
-            let leader: SQL = "SELECT ctid::text || ' ' || xmin::text FROM log.subscription_leaders"
-            let positions: SQL = "SELECT position FROM log.subscription_positions ORDER BY position"
-            try await store.withSubscription(Diary()) {
-                try await store.count([1])
-                try await store.reaches(1)
-                let before = try await store.client.query(leader).decode(String.self)
-                for number in Int64(2)...20 {
-                    try await store.count([number])
-                    try await store.reaches(number)
+            for round in Int64(0)..<3 {
+                try await store.withSubscription(Diary()) {
+                    for number in 1...5 as ClosedRange<Int64> {
+                        try await store.count([number])
+                        try await store.reaches(round * 5 + number)
+                    }
                 }
-                #expect(try await store.client.query(leader).decode(String.self) == before)
-                try await eventually { try await store.client.query(positions).decode(Int64.self) == [Int64(20)] }
             }
+            let positions = try await store.client.query("SELECT position FROM log.subscriptions").decode(Int64.self)
+            #expect(positions == [15])
         }
     }
 
-    @Test func `a restarted subscription goes on after its checkpoint`() async throws {
+    @Test func `a restarted subscription goes on after its position`() async throws {
         try await TestStore.withDiary { store in
             for round in Int64(1)...3 {
                 try await store.count(1...4)
@@ -235,6 +235,135 @@ extension SubscriptionRunner.Timing {
     }
 }
 
+@Suite struct `Performing effects outside of the transaction` {
+    @Test func `effects come before the transaction is open, and again after it failed`() async throws {
+        try await TestStore.withDiary { store in
+            let calls = Mutex<[String]>([])
+            let isSuperstitious = Mutex(true)
+            let openTransactions: SQL = """
+                SELECT query FROM pg_stat_activity
+                WHERE datname = current_database() AND state LIKE 'idle in transaction%'
+                """
+            let perform: @Sendable ([RecordedEvent]) async throws -> Void = { events in
+                // The superuser sees the state of all sessions.
+                let open = try await store.database.withClient(connections: 1) { superuser in
+                    try await superuser.query(openTransactions).decode(String.self)
+                }
+                #expect(open == [])
+                calls.withLock { $0.append("perform \(events.map(\.position))") }
+            }
+            let diary = Diary(
+                isSuperstitious: { isSuperstitious.withLock { $0 } }, pause: { calls.withLock { $0.append("handle") } },
+                effect: perform)
+            try await store.count([1], to: "good")
+            try await store.count([13], to: "bad")
+            try await store.withSubscription(diary) {
+                try await store.reaches(2)
+                // The batch fails, and then each of three attempts to handle its second event.
+                let expected = [[1, 2], [1], [2], [2], [2]].flatMap { ["perform \($0)", "handle"] }
+                #expect(calls.withLock(\.self) == expected)
+                let subscriptions = Subscriptions(client: store.client)
+                #expect(try await subscriptions.parkedStreams(of: "diary").map(\.position) == [2])
+                isSuperstitious.withLock { $0 = false }
+                try await subscriptions.retry(of: "diary")
+                try await eventually { try await subscriptions.parkedStreams(of: "diary").isEmpty }
+                #expect(calls.withLock(\.self) == expected + ["perform [2]", "handle"])
+            }
+            #expect(try await store.entries() == [1, 2])
+        }
+    }
+
+    @Test func `a failed effect parks its stream, whose events are handled after a retry`() async throws {
+        try await TestStore.withDiary { store in
+            let isBroken = Mutex(true)
+            let perform: @Sendable ([RecordedEvent]) async throws -> Void = { events in
+                let isOfBad = events.contains { $0.envelope.stream.key == "bad" }
+                if isOfBad, isBroken.withLock(\.self) { throw Diary.Unlucky() }
+            }
+            try await store.count([1], to: "bad")
+            try await store.count([2], to: "good")
+            try await store.withSubscription(Diary(effect: perform)) {
+                try await store.reaches(2)
+                #expect(try await store.entries() == [2])
+                let subscriptions = Subscriptions(client: store.client)
+                let parked = try #require(try await subscriptions.parkedStreams(of: "diary").first)
+                #expect((parked.stream.description, parked.position, parked.reason) == ("counter-bad", 1, "thirteen"))
+                isBroken.withLock { $0 = false }
+                try await subscriptions.retry(of: "diary")
+                try await eventually { try await subscriptions.parkedStreams(of: "diary").isEmpty }
+            }
+            #expect(try await store.entries() == [2, 1])
+        }
+    }
+
+    @Test func `an effect that the log or the database keeps from happening parks nothing, and happens later`() async throws {
+        let errors: [any Error & Sendable] = [
+            EventLogError.closed, ReadModelError.behind("sums_v1"), PostgresError.connectionLost(mayHaveRun: true),
+        ]
+        try await TestStore.withDiary { store in
+            let calls = Mutex(0)
+            let perform: @Sendable ([RecordedEvent]) async throws -> Void = { _ in
+                let call = calls.withLock { calls in
+                    calls += 1
+                    return calls
+                }
+                // More often than the runner tries an event that is at fault.
+                if call <= 3 * SubscriptionRunner.Timing.test.attempts { throw errors[call % errors.count] }
+            }
+            try await store.count([1])
+            try await store.withSubscription(Diary(effect: perform)) { try await store.reaches(1) }
+            #expect(try await Subscriptions(client: store.client).parkedStreams(of: "diary") == [])
+            #expect(try await store.entries() == [1])
+        }
+    }
+
+    @Test func `an effect that takes longer than the lease keeps the lead`() async throws {
+        try await TestStore.withDiary { store in
+            let calls = Mutex(0)
+            let perform: @Sendable ([RecordedEvent]) async throws -> Void = { _ in
+                calls.withLock { $0 += 1 }
+                try await Task.sleep(for: .seconds(6))
+            }
+            var short = SubscriptionRunner.Timing.test
+            short.leaseSeconds = 3
+            let timing = short
+            try await store.count([1])
+            try await store.withSubscription(Diary(effect: perform), timing: timing) {
+                try await store.withSubscription(Diary(effect: perform), timing: timing) { try await store.reaches(1) }
+            }
+            let count = calls.withLock(\.self)
+            #expect(count == 1)
+            #expect(try await store.entries() == [1])
+        }
+    }
+
+    @Test func `a lost lease cancels the effects`() async throws {
+        try await TestStore.withDiary { store in
+            let isStarted = Mutex(false)
+            let isCancelled = Mutex(false)
+            let perform: @Sendable ([RecordedEvent]) async throws -> Void = { _ in
+                isStarted.withLock { $0 = true }
+                defer { isCancelled.withLock { $0 = true } }
+                try await Task.sleep(for: .seconds(3_600))
+            }
+            var short = SubscriptionRunner.Timing.test
+            short.leaseSeconds = 0.6
+            let timing = short
+            try await store.count([1])
+            try await store.withSubscription(Diary(effect: perform), timing: timing) {
+                try await eventually("an effect") { isStarted.withLock(\.self) }
+                // As another node does after the end of the lease.
+                try await store.client.query(
+                    """
+                    UPDATE log.subscriptions SET number = number + 1, leader = gen_random_uuid()
+                    """)
+                try await eventually("the end of the effect") { isCancelled.withLock(\.self) }
+            }
+            #expect(try await store.entries() == [])
+        }
+    }
+}
+
 @Suite struct `Sharing a subscription between nodes` {
     @Test func `nodes with one subscription handle every event once`() async throws {
         try await TestStore.withDiary { store in
@@ -255,13 +384,12 @@ extension SubscriptionRunner.Timing {
             try await store.count(1...3)
             let (paused, resume) = AsyncStream.makeStream(of: Void.self)
             let sleeper = Diary(pause: { for await _ in paused {} })
-            let lease = try #require(
-                try await Lease.claim("diary", leader: UUID(), seconds: 0.3, client: store.client)?.lease)
+            let lease = try #require(try await store.claim(seconds: 0.3))
             // The lease is not renewed, as when the leader's machine is frozen.
             let work = Task {
-                try await store.client.withTransaction { transaction in
+                var lease = lease
+                try await lease.step(to: 3) { transaction in
                     try await sleeper.handle(try await store.reader.read(after: 0, limit: 3), in: transaction)
-                    try await lease.move(from: 0, to: 3, in: transaction)
                 }
             }
             try await store.withSubscription(Diary()) { try await store.reaches(3) }
@@ -274,7 +402,7 @@ extension SubscriptionRunner.Timing {
     @Test func `a new leader takes over although the clock of PostgreSQL was set back`() async throws {
         try await TestStore.withDiary { store in
             try await store.count(1...3)
-            _ = try #require(try await Lease.claim("diary", leader: UUID(), seconds: 1, client: store.client))
+            _ = try #require(try await store.claim(seconds: 1))
             try await store.client.query("UPDATE log.leases SET until = until + interval '1 hour'")
             try await store.withSubscription(Diary()) { try await store.reaches(3) }
             #expect(try await store.entries() == [1, 2, 3])
@@ -295,6 +423,119 @@ extension SubscriptionRunner.Timing {
                 try await store.reaches(6)
             }
             #expect(try await store.entries() == Array(1...6))
+        }
+    }
+
+    @Test func `a former leader commits nothing after steps of the present one`() async throws {
+        try await TestStore.withDiary { store in
+            try await store.count(1...3)
+            let former = try #require(try await store.claim())
+            try await store.endLeases()
+            var leader = try #require(try await store.claim())
+            for position in Int64(1)...3 { try await leader.step(to: position) { _ in } }
+            let work = Task {
+                var former = former
+                try await former.step(to: 1) { transaction in
+                    try await Diary().handle(try await store.reader.read(after: 0, limit: 1), in: transaction)
+                }
+            }
+            await #expect(throws: LeaseLostError.self) { try await work.value }
+            await #expect(throws: LeaseLostError.self) { try await former.renew() }
+            try await former.release()
+            try await leader.renew()
+            #expect(try await store.entries() == [])
+            #expect(try await Subscriptions(client: store.client).position(of: "diary") == 3)
+        }
+    }
+
+    @Test func `of several claims at once exactly one gets the lease`() async throws {
+        try await TestStore.withDiary { store in
+            for round in Int64(1)...10 {
+                let claims = try await gather(5) { _ in try await store.claim() }
+                let leases = try claims.compactMap { try $0.get() }
+                #expect(leases.map(\.number) == [round])
+                try await store.endLeases()
+            }
+        }
+    }
+
+    @Test func `a claim waits for another one that is not committed yet, and leaves the lease to it`() async throws {
+        try await TestStore.withDiary { store in
+            let claimed = try await store.claim(besideTransactionEndedBy: "COMMIT") { session in
+                try await session.query("SELECT number FROM log.claim_subscription('diary', \(UUID()), 30)")
+            }
+            #expect(claimed?.number == nil)
+        }
+    }
+
+    @Test func `a claim waits for a former leader's step, and a later one goes on after the step if it commits`() async throws {
+        try await TestStore.withDiary { store in
+            try await store.count(1...3)
+            let claimed = try await store.claimBesideStep(endedBy: "COMMIT")
+            #expect(claimed?.number == nil)
+            try await store.withSubscription(Diary()) {
+                try await store.count(4...6)
+                try await store.reaches(6)
+            }
+            #expect(try await store.entries() == Array(1...6))
+        }
+    }
+
+    @Test func `a claim waits for a former leader's step, and goes on before the step if it is rolled back`() async throws {
+        try await TestStore.withDiary { store in
+            try await store.count(1...3)
+            let claimed = try #require(try await store.claimBesideStep(endedBy: "ROLLBACK"))
+            #expect((claimed.number, claimed.position) == (2, 0))
+            try await store.endLeases()
+            try await store.withSubscription(Diary()) { try await store.reaches(3) }
+            #expect(try await store.entries() == [1, 2, 3])
+        }
+    }
+}
+
+extension TestStore {
+    /// Claims the lease of the subscription for a leader of its own.
+    fileprivate func claim(seconds: Double = 30) async throws -> SubscriptionLease? {
+        try await SubscriptionLease.claim("diary", leader: UUID(), seconds: seconds, client: client)
+    }
+
+    /// Ends all leases, as time does.
+    fileprivate func endLeases() async throws { try await client.query("UPDATE log.leases SET until = '-infinity'") }
+
+    /// Claims the lease beside a transaction that has raised the number and is open, and ends it when the claim waits.
+    fileprivate func claim(
+        besideTransactionEndedBy end: SQL, _ change: (LeasedConnection) async throws -> Void
+    ) async throws -> SubscriptionLease? {
+        let leader = UUID()
+        return try await client.withConnection { session in
+            try await session.query("BEGIN")
+            try await change(session)
+            // A client of its own: a query behind the claim, on the same connection, would wait, too.
+            let claim = Task {
+                try await database.withClient(role: "humon_app", connections: 1) { other in
+                    try await SubscriptionLease.claim("diary", leader: leader, seconds: 30, client: other)
+                }
+            }
+            try await eventually("the claim to wait") {
+                try await !client.query(
+                    """
+                    SELECT pid FROM pg_locks JOIN pg_stat_activity USING (pid)
+                    WHERE datname = current_database() AND locktype = 'transactionid' AND NOT granted
+                    """
+                ).isEmpty
+            }
+            try await session.query(end)
+            return try await claim.value
+        }
+    }
+
+    /// Claims the lease while a former leader has handled three events and moved the position.
+    fileprivate func claimBesideStep(endedBy end: SQL) async throws -> SubscriptionLease? {
+        let former = try #require(try await claim())
+        try await endLeases()
+        return try await claim(besideTransactionEndedBy: end) { session in
+            try await Diary().handle(try await reader.read(after: 0, limit: 3), in: session)
+            try await former.move(to: 3, in: session)
         }
     }
 }

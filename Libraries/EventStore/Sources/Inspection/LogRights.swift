@@ -17,8 +17,7 @@ public struct LogRights: Sendable {
     private static let appended = ["log.recorded_events", "log.commands"]
     private static let formats = ["log.program_formats"]
     private static let changing = [
-        "log.read_models", "log.inline_read_models", "log.shadows", "log.leases", "log.subscription_leaders",
-        "log.subscription_positions", "log.parked_streams",
+        "log.read_models", "log.inline_read_models", "log.shadows", "log.leases", "log.subscriptions", "log.parked_streams",
     ]
     /// The triggers that must be on for all roles, by table.
     private static let triggers = [
@@ -27,8 +26,7 @@ public struct LogRights: Sendable {
     ]
     /// The functions that the reader may execute. All others append, lock or write.
     private static let reading = [
-        "tail", "recorded", "versions", "outcomes", "read_model_positions", "subscription_position", "leased_until", "is_leased",
-        "is_held", "is_served",
+        "tail", "recorded", "versions", "outcomes", "read_model_positions", "leased_until", "is_leased", "is_held", "is_served",
     ]
     private static let migrating = "Run humon migrate."
 

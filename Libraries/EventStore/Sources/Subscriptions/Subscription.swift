@@ -1,5 +1,4 @@
 public import Encoding
-internal import Foundation
 public import Postgres
 
 /// Handles every recorded event, once and in order, on one node at a time. ``SubscriptionRunner`` runs it.
@@ -19,19 +18,36 @@ public import Postgres
 /// }
 /// ```
 public protocol Subscription: Sendable {
-    /// The name of the subscription's checkpoint. A new name starts at the beginning of the log.
+    /// The name under which the position is stored. A new name starts at the beginning of the log.
     var name: String { get }
 
     var filter: LogFilter { get }
 
-    /// Handles the next events, in the transaction that moves the checkpoint: its writes there happen together with the
-    /// checkpoint, or not at all. Its effects elsewhere may happen again.
-    /// - Throws: any error; the runner tries again, then parks the stream
+    /// Has the effects of the next events outside of the transaction, such as a request to another server. No transaction is open
+    /// meanwhile. Then ``handle(_:in:)`` gets the same events.
+    ///
+    /// The runner calls it again after a failure and after a change of the leader, perhaps with fewer or more events, so a
+    /// repetition must do no harm. Two nodes may perform the same events at the same moment, and a node that was paused may perform old
+    /// events after newer ones: a lost lease cancels the task, but a node learns of the loss only after some seconds.
+    /// - Throws: any error; the runner tries again, then parks the stream. After an ``UnavailabilityError`` it tries again for ever
+    func perform(_ events: [RecordedEvent]) async throws
+
+    /// Handles the next events, in the transaction that moves the position: its writes there happen together with the move, or
+    /// not at all.
+    /// - Throws: as ``perform(_:)``
     func handle(_ events: [RecordedEvent], in transaction: LeasedConnection) async throws
 }
 
 extension Subscription {
     public var filter: LogFilter { .everything }
+
+    /// Does nothing.
+    /// - Throws: nothing
+    public func perform(_ events: [RecordedEvent]) async throws {}
+
+    /// Does nothing, for a subscription whose effects are all outside of the transaction.
+    /// - Throws: nothing
+    public func handle(_ events: [RecordedEvent], in transaction: LeasedConnection) async throws {}
 }
 
 /// A stream with an event that the subscription could not handle. The stream waits for a retry, and the other streams go on.
@@ -47,21 +63,50 @@ public struct ParkedStream: Sendable, Hashable {
     public var isToBeRetried: Bool
 }
 
+/// The status of a subscription, for tools.
+public struct SubscriptionStatus: Sendable, Hashable {
+    public var name: String
+    /// All recorded events up to this position are handled or parked.
+    public var position: Int64
+    /// Number of positions that the log has after this position.
+    public var lag: Int64
+    /// The end of the leader's lease; nil if no node leads.
+    public var leasedUntil: Timestamp?
+    public var parkedStreams: Int64
+}
+
 /// The stored state of subscriptions, for tools and tests.
 public struct Subscriptions: Sendable {
     let client: PostgresClient
 
     public init(client: PostgresClient) { self.client = client }
 
-    /// Returns the checkpoint; nil for a subscription that never ran. All recorded events up to the checkpoint are handled or
-    /// parked.
+    /// Returns the position; nil for a subscription that never ran. All recorded events up to the position are handled or parked.
     /// - Throws: ``PostgresError``, or `CancellationError`
     public func position(of subscription: String) async throws -> Int64? {
         try await client.query(
-            "SELECT log.subscription_position(name) FROM log.subscription_leaders WHERE name = \(subscription)"
+            "SELECT position FROM log.subscriptions WHERE name = \(subscription) ORDER BY number DESC LIMIT 1"
         ).decode(Int64.self).first
     }
 
+    /// Returns the status of every subscription that ever ran, ordered by name.
+    /// - Throws: ``PostgresError``, or `CancellationError`
+    public func statuses() async throws -> [SubscriptionStatus] {
+        try await client.query(
+            """
+            SELECT name, position, greatest(log.tail() - position, 0),
+                CASE WHEN leased_until > clock_timestamp() THEN leased_until END,
+                (SELECT count(*) FROM log.parked_streams WHERE subscription = name)
+            FROM (SELECT DISTINCT ON (name) * FROM log.subscriptions ORDER BY name, number DESC) AS newest,
+                log.leased_until(leader) AS leased_until
+            ORDER BY name
+            """
+        ).decode((String, Int64, Int64, Timestamp?, Int64).self).map { name, position, lag, leasedUntil, parkedStreams in
+            SubscriptionStatus(name: name, position: position, lag: lag, leasedUntil: leasedUntil, parkedStreams: parkedStreams)
+        }
+    }
+
+    /// Returns the parked streams, by the position of the first event that waits.
     /// - Throws: ``PostgresError``, or `CancellationError`
     public func parkedStreams(of subscription: String) async throws -> [ParkedStream] {
         try await client.query(
@@ -90,132 +135,4 @@ public struct Subscriptions: Sendable {
             """
         ).affected
     }
-}
-
-/// Another node leads now. The transaction's writes are rolled back.
-struct LeaseLostError: Error, CustomStringConvertible {
-    var description: String { "another node leads this subscription" }
-}
-
-/// The right of one node to run a subscription for a limited time.
-struct Lease: Sendable {
-    let subscription: String
-    let leader: UUID
-    let epoch: Int64
-    let seconds: Double
-    let client: PostgresClient
-
-    /// Claims the lease. The same leader gets it again immediately, for example after a lost connection.
-    /// - Returns: nil while another node holds the lease
-    static func claim(
-        _ subscription: String, leader: UUID, seconds: Double, client: PostgresClient
-    ) async throws -> (lease: Lease, position: Int64)? {
-        // The second statement's snapshot shows all commits of a former leader before the claim.
-        let rows = try await client.run([
-            "SELECT log.claim_subscription(\(subscription), \(leader), \(seconds))",
-            "SELECT log.subscription_position(\(subscription))",
-        ])
-        guard let epoch = try rows[0].decode(Int64.self).first, let position = try rows[1].decode(Int64.self).first else {
-            return nil
-        }
-        return (Lease(subscription: subscription, leader: leader, epoch: epoch, seconds: seconds, client: client), position)
-    }
-
-    /// - Throws: ``LeaseLostError``
-    func renew() async throws {
-        let rows = try await client.query(
-            "SELECT log.renew_lease(leader, \(seconds)) FROM log.subscription_leaders WHERE \(isHeld)")
-        guard rows.count == 1 else { throw LeaseLostError() }
-    }
-
-    func release() async throws {
-        try await client.run([
-            "UPDATE log.subscription_leaders SET leader = NULL WHERE \(isHeld)",
-            """
-            DELETE FROM log.leases
-            WHERE holder = \(leader) AND NOT EXISTS (SELECT FROM log.subscription_leaders WHERE leader = \(leader))
-            """,
-        ])
-    }
-
-    private var isHeld: SQL { "name = \(subscription) AND leader = \(leader) AND epoch = \(epoch)" }
-
-    /// Keeps the leadership until the end of the transaction, by a row lock. A lock writes no new version of the row.
-    /// - Throws: ``LeaseLostError``
-    private func hold(in transaction: LeasedConnection) async throws {
-        let rows = try await transaction.query("SELECT epoch FROM log.subscription_leaders WHERE \(isHeld) FOR SHARE")
-        guard rows.count == 1 else { throw LeaseLostError() }
-    }
-
-    /// Removes the subscription's former positions from `start` on.
-    /// - Returns: the present position
-    func prunePositions(from start: Int64) async throws -> Int64 {
-        let found = try await client.query("SELECT log.subscription_position(\(subscription))").decode(Int64.self)
-        let newest = found.first ?? start
-        guard newest > start else { return start }
-        // Not from the beginning: the index keeps entries of removed rows for as long as a snapshot is open.
-        try await client.query(
-            """
-            DELETE FROM log.subscription_positions
-            WHERE subscription = \(subscription) AND position >= \(start) AND position < \(newest)
-            """)
-        return newest
-    }
-
-    /// Moves the checkpoint, if it is still at the position that this leader expects.
-    /// - Throws: ``LeaseLostError``
-    func move(from old: Int64, to new: Int64, in transaction: LeasedConnection) async throws {
-        try await hold(in: transaction)
-        let rows = try await transaction.query(
-            """
-            INSERT INTO log.subscription_positions (subscription, position)
-            SELECT \(subscription), \(new) WHERE log.subscription_position(\(subscription)) = \(old)
-            """
-        )
-        guard rows.affected == 1 else { throw LeaseLostError() }
-    }
-
-    /// The parked streams: all of them, or only the streams with a requested retry.
-    func parkedStreams(toBeRetried: Bool) async throws -> [(stream: StreamName, version: Int32)] {
-        try await client.query(
-            """
-            SELECT stream, version FROM log.parked_streams
-            WHERE subscription = \(subscription) AND (is_to_be_retried OR NOT \(toBeRetried)) ORDER BY position
-            """
-        ).decode((String, Int32).self).map { (StreamName($0), $1) }
-    }
-
-    /// Parks the stream of an event, from this event on.
-    func park(_ event: RecordedEvent, because error: any Error, in transaction: LeasedConnection) async throws {
-        try await transaction.query(
-            """
-            INSERT INTO log.parked_streams (subscription, stream, version, position, reason)
-            VALUES (\(subscription), \(event.envelope.stream.description), \(event.envelope.version), \(event.position), \(reason(error)))
-            """
-        )
-    }
-
-    /// - Throws: ``LeaseLostError`` if this node does not lead any more
-    func unpark(_ stream: StreamName, in transaction: LeasedConnection) async throws {
-        try await transaction.query(
-            "DELETE FROM log.parked_streams WHERE subscription = \(subscription) AND stream = \(stream.description)")
-        try await hold(in: transaction)
-    }
-
-    /// Notes that the retry failed, so that the stream waits for the next one. It has no effect if this node does not lead any
-    /// more.
-    func keepParked(_ stream: StreamName, because error: any Error) async throws {
-        try await client.query(
-            """
-            UPDATE log.parked_streams SET is_to_be_retried = false, reason = \(reason(error))
-            WHERE subscription = \(subscription) AND stream = \(stream.description) AND EXISTS (
-                SELECT FROM log.subscription_leaders WHERE \(isHeld)
-            )
-            """
-        )
-    }
-
-    /// The error's description. It is shortened, because it may be of any length.
-    private func reason(_ error: any Error) -> String { String("\(error)".prefix(Self.reasonLimit)) }
-    private static let reasonLimit = 1_000
 }
