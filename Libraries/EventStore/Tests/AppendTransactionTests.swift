@@ -188,7 +188,7 @@ import Testing
                     try await connection.query("SELECT log.lock()")
                     let appending = Task { await transaction.append([append]) }
                     try await eventually { try await other.query(Self.waiting).decode(Int32.self).count == 1 }
-                    // As if the transaction had been recorded whose connection breaks.
+                    // The log has then what the transaction would have recorded whose connection breaks.
                     for (id, stream, version) in [(append.id, Self.a, Int32(1)), (UUID(), Self.user, 2)] {
                         try await connection.query(
                             """
@@ -204,6 +204,19 @@ import Testing
             #expect(try result[0].get() == .repeated(RecordedPlace(position: 2, stream: Self.a, version: 1)))
             // Another repetition must meet it.
             #expect(try await transaction.append([append])[0].get() == .failedCondition(append.conditions[0]))
+        }
+    }
+
+    @Test func `a lookup that PostgreSQL refuses fails the batch, and ends`() async throws {
+        try await TestStore.with { store in
+            let batch = [Self.append("a", to: Self.a, after: 0), Self.append("b", to: Self.b, after: 0)]
+            let transaction = AppendTransaction(client: store.client, projections: [SumProjection()], logger: .quiet)
+            for result in await transaction.append(batch) { #expect(throws: Never.self) { try result.get() } }
+            try await store.database.asSuperuser("REVOKE EXECUTE ON FUNCTION log.outcomes FROM humon_app")
+            for result in await transaction.append(batch) {
+                let error = #expect(throws: PostgresError.self) { try result.get() }
+                #expect(error?.sqlState == .insufficientPrivilege)
+            }
         }
     }
 

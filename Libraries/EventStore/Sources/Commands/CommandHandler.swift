@@ -39,8 +39,8 @@ public struct CommandHandler: Sendable {
     /// The rule may refuse a repetition that it accepted the first time, because the first attempt changed the state. So a rejection stands
     /// only if the log has no result of the command, and if the conditions of the context hold.
     /// - Parameters:
-    ///   - caller: names the caller whose key the context may have: keys of different callers are different keys. For a user it is the id,
-    ///     for any other caller the name of its stream. `nil` for a command that has no key
+    ///   - caller: the name of the caller whose key the context may have: keys of different callers are different keys. A user has its id
+    ///     as name, and any other caller its stream. `nil` for a command that has no key
     ///   - decide: called again after a conflict
     /// - Returns: the place of the last recorded event, and whether nothing was recorded now: the command was carried out before, or it
     ///   changes nothing
@@ -73,7 +73,7 @@ public struct CommandHandler: Sendable {
         try await append(decision, context, nil)
     }
 
-    /// Decides and appends until there is no conflict, or until the last attempt.
+    /// Returns the first result that is no conflict, or that of the last attempt.
     private func result(
         _ context: CommandContext, _ id: UUID?, _ decide: () async throws -> Decision
     ) async throws -> AppendResult {

@@ -41,11 +41,11 @@ public protocol Subscription: Sendable {
 extension Subscription {
     public var filter: LogFilter { .everything }
 
-    /// Does nothing.
+    /// This default does nothing.
     /// - Throws: nothing
     public func perform(_ events: [RecordedEvent]) async throws {}
 
-    /// Does nothing, for a subscription whose effects are all outside of the transaction.
+    /// This default does nothing, for a subscription whose effects are all outside of the transaction.
     /// - Throws: nothing
     public func handle(_ events: [RecordedEvent], in transaction: LeasedConnection) async throws {}
 }

@@ -120,8 +120,8 @@ public struct StreamAppend: Sendable {
 }
 
 extension [AppendRequest] {
-    /// Divides appends into those of the next transaction, where each can be decided without the others, and those that have an id or
-    /// change or rely on a stream of an append before them.
+    /// Returns the appends of the next transaction, where each can be decided without the others, and the appends that depend on one
+    /// before them: they have its id, or they change a stream that it changes, or rely on such a stream.
     /// - Parameters:
     ///   - indices: of the appends that are left
     ///   - limit: the maximum number of appends in the transaction

@@ -7,7 +7,7 @@ internal import Postgres
 ///
 /// All statements go together: no round trip happens under the log's lock, unless another version of the program has appended. The log
 /// refuses a transaction for a taken id or version and for a condition that fails. A lookup without the lock then finds the appends that
-/// this concerns, because all of that stays true in a log that only grows. They are answered, and the others are sent again.
+/// this concerns, because all of that stays true in a log that only grows. The writer answers these, and sends the others again.
 struct AppendTransaction: Sendable {
     /// Seconds after which no append is sent again that was refused, and seconds for which the writer looks for the result of a batch
     /// after its connection broke.
@@ -23,7 +23,7 @@ struct AppendTransaction: Sendable {
     func append(_ batch: [AppendRequest]) async -> [Result<AppendResult, any Error>] {
         var results = [Result<AppendResult, any Error>?](repeating: nil, count: batch.count)
         let sendUntil = ContinuousClock.now + .seconds(Self.resolveWithinSeconds)
-        // The appends of transactions whose connection broke. They may be recorded.
+        // These are the appends of transactions whose connection broke, which may be recorded.
         var lost: Set<Int> = []
         var lookUntil: ContinuousClock.Instant?
         // Whether another version of the program has appended. Its appends do not change the read models of this version.
@@ -53,7 +53,7 @@ struct AppendTransaction: Sendable {
                     let answers = try await answers(to: asked, of: batch, lost: lost)
                     for (index, answer) in answers { results[index] = .success(answer) }
                     asked = []
-                    unexplained = answers.isEmpty ? unexplained + 1 : 0
+                    unexplained = answers.isEmpty && refusal != nil ? unexplained + 1 : 0
                     // A read model has unique keys, too.
                     if let refusal, unexplained >= Self.unexplainedLimit {
                         unexplained = 0
@@ -81,8 +81,8 @@ struct AppendTransaction: Sendable {
                 let failing = round.filter { results[$0] == nil }
                 let error = explained(error)
                 // An error of one append, such as a row that a read model refuses, must not fail the others. Only PostgreSQL reports such
-                // an error. Others, such as a recorded event that this program cannot read, concern the whole batch.
-                let isOfOne = isRefusal && error is PostgresError && !failing.isEmpty
+                // an error. Others, such as a refused lookup, or a recorded event that this program cannot read, concern the whole batch.
+                let isOfOne = asked.isEmpty && isRefusal && error is PostgresError && !failing.isEmpty
                 if isOfOne, failing.count > 1 {
                     logger.error("a batch failed; its appends are tried one by one", metadata: ["error": "\(error)"])
                     limit = 1
@@ -112,7 +112,7 @@ struct AppendTransaction: Sendable {
         return true
     }
 
-    /// What the callers are told.
+    /// Returns the error that the callers get.
     private func explained(_ error: any Error) -> any Error {
         switch error {
         case let error as PostgresError where error.sqlState == .readModelOutOfStep || error.sqlState == .undefinedTable:
