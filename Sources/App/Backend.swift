@@ -33,9 +33,10 @@ struct Backend: Sendable {
         tracer: (any Tracer)? = nil, logger: Logger
     ) {
         let memoryBytes = apps.contains(.events) ? memoryBytes : 0
-        // Besides the readers' connections: one to listen, one to announce the program's formats, one to load and verify the index.
+        // Besides the readers' connections: one to listen, one to announce the program's formats, one for the erasure of persons, one to
+        // load and verify the index.
         readers = PostgresClient(
-            database.asServer(connections: connections + (memoryBytes > 0 ? 3 : 2)), tracer: tracer, logger: logger)
+            database.asServer(connections: connections + (memoryBytes > 0 ? 4 : 3)), tracer: tracer, logger: logger)
         writer = PostgresClient(database.asWriter, logger: logger)
         let readModels = Self.readModels(readers, logger: logger)
         let notifier = LogNotifier(client: readers, listens: true, logger: logger) { try await readModels.holdServed(on: $0) }
@@ -62,11 +63,16 @@ struct Backend: Sendable {
         }
         modules = ComposedModules(Modules.all, serving: apps, in: context)
         let runner = ProjectionRunner(readModels, notifier: notifier, logger: logger)
+        var timing = SubscriptionRunner.Timing()
+        // Shorter than a request waits for the end of an erasure.
+        timing.leaseSeconds = 6
+        timing.claimSeconds = 0.1
+        let erasure = SubscriptionRunner(Erasure(context), client: readers, notifier: notifier, timing: timing, logger: logger)
         let formats = FormatService(FormatRegistry(Self.formats, client: readers), logger: logger)
         let watch = LogLockWatch(client: readers, logger: logger)
         services =
             database.services + [readers, writer, notifier, watch, formats, runner]
-            + (index.map { [changes, $0] } ?? []) + modules.services + [log]
+            + (index.map { [changes, $0] } ?? []) + modules.services + [log, erasure]
     }
 
     static func readModels(

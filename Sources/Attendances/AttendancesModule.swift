@@ -15,12 +15,12 @@ extension Module {
 
 /// Records who attends which event.
 public struct AttendancesModule: Sendable {
-    /// All attendances that count. Those that ended have facts only.
+    /// All attendances, also those that ended.
     static let ofUser = PersonalStreams(of: UserDomainEvent.category) { user, database in
         try await StateReader(of: AttendancesProjection(), client: database).rows(
             """
             SELECT event_id FROM \(identifier: AttendancesProjection.schema).attendances
-            WHERE user_id = \(user) AND attended_at IS NOT NULL ORDER BY event_id
+            WHERE user_id = \(user) ORDER BY event_id
             """
         ).decode(Int64.self).map { event in
             let key = AttendanceKey(event: EventID(rawValue: event), user: UserID(rawValue: user))
@@ -74,7 +74,7 @@ public struct AttendancesModule: Sendable {
         _ key: AttendanceKey, _ context: CommandContext, _ decide: (Attendance, Event?) throws -> AttendanceDomainEvent?
     ) async throws -> Int64 {
         let user = key.user.rawValue
-        let position = try await commands.handle(context, by: user) {
+        let position = try await commands.handle(context, by: key.user.stream) {
             let (attendance, event) = try await present(key)
             return Decision(
                 try decide(attendance, event), to: key.stream, after: attendance.version, by: user,

@@ -33,7 +33,7 @@ struct AttendancesProjection: Projection {
 
     static func indexes(in schema: String) -> String {
         """
-        CREATE INDEX attendances_of_user ON \(schema).attendances (user_id, attended_at, event_id) WHERE attended_at IS NOT NULL;
+        CREATE INDEX attendances_of_user ON \(schema).attendances (user_id, attended_at, event_id);
         """
     }
 

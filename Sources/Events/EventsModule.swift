@@ -79,7 +79,7 @@ public final class EventsModule: Sendable {
         let (owner, limit) = (command.owner, quota.limit)
         let count = { @Sendable in try await self.liveEvents(of: owner, atMost: limit) }
         let place = try await quota.withRoom(for: owner, counting: count) { live in
-            try await commands.handle(context, by: owner.rawValue) {
+            try await commands.handle(context, by: owner.stream) {
                 let created = EventDomainEvent.created(try decide(command, liveEvents: live, quota: limit))
                 // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
                 let id = EventID(rawValue: try await ids.next())
@@ -100,12 +100,17 @@ public final class EventsModule: Sendable {
     /// The event as the log has it at a version of its stream; `nil` if it was erased.
     private func recordedEvent(_ id: EventID, at version: Int32) async throws -> Event? {
         var row = EventRow(id: id, version: 0)
-        let recorded = try await LogReader(client: database).read(stream: id.stream)
-        for recorded in recorded where recorded.envelope.version <= version {
+        let reader = LogReader(client: database)
+        // Two of them have the owner and all details, however many the stream has.
+        for through in [min(version, 1), version] {
+            guard
+                let recorded = try await reader.newest(
+                    of: id.stream, types: ["EventCreated", "EventUpdated"], through: through)
+            else { return nil }
             row.apply(try recorded.decoded(as: EventDomainEvent.self).event, version: recorded.envelope.version)
         }
         guard let owner = row.owner, let details = row.details, !row.isErased else { return nil }
-        return Event(id: id, owner: owner, version: row.version, details: details)
+        return Event(id: id, owner: owner, version: version, details: details)
     }
 
     /// Decides on the present event. If another writer is faster, it decides again.
@@ -170,7 +175,7 @@ public final class EventsModule: Sendable {
     private func change(
         _ id: EventID, by actor: UserID?, _ context: CommandContext, _ decide: (Event?) throws -> EventDomainEvent?
     ) async throws -> (place: RecordedPlace, isRepeat: Bool) {
-        try await commands.handle(context, by: actor?.rawValue) {
+        try await commands.handle(context, by: actor?.stream) {
             let event = try await event(id)
             return Decision(try decide(event), to: id.stream, after: event?.version ?? 0, by: actor?.rawValue)
         }

@@ -88,9 +88,11 @@ public struct TasksModule: Sendable {
 
     /// The task as the log has it at a version of its stream; `nil` if it was deleted up to there, or erased.
     private func recordedTask(_ id: TaskID, at version: Int32) async throws -> AccountTask? {
-        let recorded = try await LogReader(client: database).read(stream: id.stream)
+        let reader = LogReader(client: database)
         var task: AccountTask?
-        for event in recorded where event.envelope.version <= version {
+        // The last of each kind makes the task, however many the stream has.
+        for types in [["TaskCreated"], ["TaskRenamed"], ["TaskCompleted", "TaskReopened"], ["TaskDeleted"]] {
+            guard let event = try await reader.newest(of: id.stream, types: types, through: version) else { continue }
             switch try event.decoded(as: TaskDomainEvent.self).event {
             case .created(let created):
                 guard case .present(let title) = created.title else { return nil }
@@ -98,6 +100,7 @@ public struct TasksModule: Sendable {
             case let change: task = task?.applying(change)
             }
         }
+        task?.version = version
         return task
     }
 

@@ -15,7 +15,7 @@ public struct UsersModule: Sendable {
 
     let database: PostgresClient
     let commands: CommandHandler
-    let erasure: PersonalErasure
+    let erasures: Erasures
     let table: UsersTable
     private let dependencies: Dependencies
     private let ids: IDAllocator
@@ -26,7 +26,7 @@ public struct UsersModule: Sendable {
 
     package init(_ context: ModuleContext) {
         database = context.database
-        erasure = PersonalErasure(of: UserDomainEvent.category, context)
+        erasures = Erasures(context)
         dependencies = context.dependencies
         ids = IDAllocator(sequence: Self.ids.name, client: database, history: context.log.history)
         let table = UsersTable(client: context.database)

@@ -14,7 +14,9 @@ import Users
             AppendRequest(
                 id: UUID(), streams: [StreamAppend([EventDomainEvent.erased], to: id.stream, after: version)],
                 recordedAt: .startOfPicnic, metadata: Metadata(requestID: "test", actor: nil, traceID: nil)))
-        return try #require(result.place).position
+        let position = try #require(result.place).position
+        _ = try await node.client.query("SELECT log.erase(\([id.stream.description]), 1000)")
+        return position
     }
 
     @Test func `is gone from the index, the read model and a rebuilt one, with every word in the log`() async throws {

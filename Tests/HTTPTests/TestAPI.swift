@@ -119,7 +119,9 @@ struct TestAPI: Sendable {
                     own.add(EventQuota(limit: eventsPerUser))
                     let modules = ComposedModules(Modules.all, serving: apps, in: own)
                     let twins = ComposedModules(Modules.all, serving: apps, in: own)
-                    return ((modules, twins), services + modules.services + twins.services)
+                    let erasure = SubscriptionRunner(
+                        Erasure(own), client: context.database, notifier: try #require(context.notifier), logger: .quiet)
+                    return ((modules, twins), services + modules.services + twins.services + [erasure])
                 }
             ) { node in
                 let (modules, twins) = node.module

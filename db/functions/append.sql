@@ -14,15 +14,15 @@ $$;
 -- The application has no other right to record events and commands, so it can leave no gap in the positions, and no command without the
 -- version that answers it.
 --
--- A request hash belongs to the command of the event at its place; NULL for an event that answers none. The unchanged streams have the
--- versions that ended commands found; their commands are kept if they have a request hash.
+-- A request hash and an owner belong to the command of the event at their place; NULL for an event that answers none. The unchanged
+-- streams have the versions that ended commands found; their commands are kept if they have a request hash.
 CREATE OR REPLACE FUNCTION log.append(
     ids uuid[], streams text[], versions integer[], types text[], formats smallint[], times timestamptz[],
     data text[], metadata text[], personal text[], personal_digests bytea[], read_models text[], read_model_versions integer[],
-    request_hashes bytea[] DEFAULT '{}', ended_ids uuid[] DEFAULT '{}', ended_request_hashes bytea[] DEFAULT '{}',
+    request_hashes bytea[] DEFAULT '{}', owners text[] DEFAULT '{}',
+    ended_ids uuid[] DEFAULT '{}', ended_request_hashes bytea[] DEFAULT '{}', ended_owners text[] DEFAULT '{}',
     unchanged_streams text[] DEFAULT '{}', unchanged_versions integer[] DEFAULT '{}',
-    condition_streams text[] DEFAULT '{}', condition_ids uuid[] DEFAULT '{}',
-    condition_actors bigint[] DEFAULT '{}', condition_positions bigint[] DEFAULT '{}'
+    condition_streams text[] DEFAULT '{}', condition_ids uuid[] DEFAULT '{}'
 ) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
@@ -31,8 +31,8 @@ DECLARE
 BEGIN
     -- log.lock(), written out.
     PERFORM pg_advisory_xact_lock(x'0068756d6f6e01'::bigint);
-    IF cardinality(condition_streams) + cardinality(condition_actors) > 0 AND EXISTS (
-        SELECT FROM log.failing_conditions(condition_streams, condition_ids, condition_actors, condition_positions)
+    IF cardinality(condition_streams) > 0 AND EXISTS (
+        SELECT FROM log.failing_conditions(condition_streams, condition_ids)
     ) THEN
         RAISE EXCEPTION 'a condition of an append does not hold' USING ERRCODE = 'HU003';
     END IF;
@@ -45,8 +45,9 @@ BEGIN
         ) THEN
             RAISE EXCEPTION 'a stream has changed' USING ERRCODE = 'HU002';
         END IF;
-        INSERT INTO log.commands (id, request_hash, stream, version)
-        SELECT e.* FROM unnest(ended_ids, ended_request_hashes, unchanged_streams, unchanged_versions) AS e (id, request_hash)
+        INSERT INTO log.commands (id, request_hash, owner, stream, version)
+        SELECT e.* FROM unnest(ended_ids, ended_request_hashes, ended_owners, unchanged_streams, unchanged_versions)
+            AS e (id, request_hash)
         WHERE e.request_hash IS NOT NULL;
     END IF;
     IF cardinality(ids) = 0 THEN
@@ -73,8 +74,9 @@ BEGIN
         END IF;
     END IF;
     IF cardinality(request_hashes) > 0 THEN
-        INSERT INTO log.commands (id, request_hash, stream, version)
-        SELECT e.* FROM unnest(ids, request_hashes, streams, versions) AS e (id, request_hash) WHERE e.request_hash IS NOT NULL;
+        INSERT INTO log.commands (id, request_hash, owner, stream, version)
+        SELECT e.* FROM unnest(ids, request_hashes, owners, streams, versions) AS e (id, request_hash)
+        WHERE e.request_hash IS NOT NULL;
     END IF;
     SELECT i.read_models INTO inline FROM log.inline_read_models AS i ORDER BY i.number DESC LIMIT 1;
     IF inline IS DISTINCT FROM append.read_models THEN
@@ -85,25 +87,14 @@ BEGIN
 END
 $$;
 
--- Returns the conditions that do not hold. A condition on a stream holds if its last recorded event has the id. A condition on an actor
--- holds if no recorded event behind the position has the actor.
-CREATE OR REPLACE FUNCTION log.failing_conditions(streams text[], ids uuid[], actors bigint[], positions bigint[])
-RETURNS TABLE (stream text, id uuid, actor bigint, "position" bigint)
+-- Returns the conditions that do not hold: the last recorded event of a stream has another id.
+CREATE OR REPLACE FUNCTION log.failing_conditions(streams text[], ids uuid[]) RETURNS TABLE (stream text, id uuid)
 LANGUAGE plpgsql VOLATILE SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
     -- A subquery a row, which no planner turns into a join over the whole log.
-    RETURN QUERY SELECT wanted.stream, wanted.id, NULL::bigint, NULL::bigint
-    FROM unnest(streams, ids) AS wanted (stream, id)
+    RETURN QUERY SELECT wanted.stream, wanted.id FROM unnest(streams, ids) AS wanted (stream, id)
     WHERE (
         SELECT e.id FROM log.recorded_events AS e WHERE e.stream = wanted.stream ORDER BY e.version DESC LIMIT 1
     ) IS DISTINCT FROM wanted.id;
-    IF cardinality(actors) > 0 THEN
-        RETURN QUERY SELECT NULL::text, NULL::uuid, wanted.actor, wanted.position
-        FROM unnest(actors, positions) AS wanted (actor, position)
-        WHERE EXISTS (
-            SELECT FROM log.recorded_events AS e
-            WHERE e.position > wanted.position AND e.metadata ->> 'actor' = wanted.actor::text
-        );
-    END IF;
 END
 $$;

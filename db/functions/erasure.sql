@@ -1,22 +1,43 @@
 -- The one change that the log knows: the end of personal members. docs/decisions/0059-personal-members.md
 
--- Whether the last recorded event of a stream is an erasure of the present transaction, such as UserErased.
-CREATE OR REPLACE FUNCTION log.is_erasing(erased text) RETURNS boolean LANGUAGE plpgsql SET enable_seqscan = off AS $$
+-- Whether the last recorded event of a stream is its erasure, such as UserErased of user-7. The name is that of the category, so that
+-- no other type ends a stream.
+CREATE OR REPLACE FUNCTION log.is_erased(erased text) RETURNS boolean LANGUAGE plpgsql VOLATILE SET enable_seqscan = off AS $$
+DECLARE
+    category text := split_part(erased, '-', 1);
 BEGIN
-    RETURN (
-        SELECT e.type LIKE '%Erased' AND e.xmin = pg_current_xact_id()::xid
+    RETURN coalesce((
+        SELECT e.type = upper(left(category, 1)) || substr(category, 2) || 'Erased'
         FROM log.recorded_events AS e WHERE e.stream = erased ORDER BY e.version DESC LIMIT 1
-    );
+    ), false);
 END
 $$;
 
--- Ends the personal members and the commands of streams to which the same transaction appended an erasure.
-CREATE OR REPLACE FUNCTION log.erase(streams text[]) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
+-- Ends personal members of erased streams, and commands of erased persons: no more rows than the limit of each. Returns their number, 0
+-- if nothing is left; HU004 if a stream does not end with its erasure. Takes no lock that an append waits for.
+CREATE OR REPLACE FUNCTION log.erase(streams text[], row_limit integer) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
+DECLARE
+    members bigint;
+    owned bigint;
 BEGIN
-    UPDATE log.recorded_events SET personal = NULL WHERE stream = ANY (streams) AND personal IS NOT NULL;
-    DELETE FROM log.commands WHERE stream = ANY (streams);
+    IF EXISTS (SELECT FROM unnest(streams) AS s (stream) WHERE NOT log.is_erased(s.stream)) THEN
+        RAISE EXCEPTION 'a stream does not end with its erasure' USING ERRCODE = 'HU004';
+    END IF;
+    UPDATE log.recorded_events SET personal = NULL WHERE position = ANY (ARRAY(
+        SELECT e.position FROM unnest(streams) AS s (stream)
+        CROSS JOIN LATERAL (
+            SELECT r.position FROM log.recorded_events AS r WHERE r.stream = s.stream AND r.personal IS NOT NULL LIMIT row_limit
+        ) AS e LIMIT row_limit
+    )) AND personal IS NOT NULL;
+    GET DIAGNOSTICS members = ROW_COUNT;
+    DELETE FROM log.commands WHERE id = ANY (ARRAY(
+        SELECT c.id FROM log.commands AS c WHERE c.owner = ANY (streams) LIMIT row_limit
+    ));
+    GET DIAGNOSTICS owned = ROW_COUNT;
     -- The reason is the text of an error.
-    UPDATE log.parked_streams SET reason = 'the stream was erased' WHERE stream = ANY (streams);
+    UPDATE log.parked_streams SET reason = 'the stream was erased'
+    WHERE stream = ANY (streams) AND reason <> 'the stream was erased' AND log.is_erased(stream);
+    RETURN members + owned;
 END
 $$;

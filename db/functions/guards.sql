@@ -1,16 +1,16 @@
 -- The function of the triggers that guard the append-only tables. The migrations create the triggers.
 
--- Refuses changes of append-only tables. As a trigger of single rows it accepts two: an erasure ends the personal members of a stream to
--- which the same transaction appended an erasure, and its commands, because the hash of a request could be guessed. Every other column
--- stays.
+-- Refuses changes of append-only tables. As a trigger of single rows it accepts two: the end of the personal members of a stream that
+-- ends with its erasure, and the end of a command of an erased person, because the hash of a request could be guessed. Every other
+-- column stays.
 CREATE OR REPLACE FUNCTION log.refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_LEVEL = 'ROW' AND TG_OP = 'DELETE' THEN
-        IF log.is_erasing(OLD.stream) THEN
+        IF log.is_erased(OLD.owner) THEN
             RETURN OLD;
         END IF;
     ELSIF TG_LEVEL = 'ROW' THEN
-        IF OLD.personal IS NOT NULL AND NEW.personal IS NULL AND log.is_erasing(OLD.stream)
+        IF OLD.personal IS NOT NULL AND NEW.personal IS NULL AND log.is_erased(OLD.stream)
             AND (NEW.position, NEW.id, NEW.stream, NEW.version, NEW.type, NEW.format, NEW.recorded_at, NEW.data::text,
                 NEW.metadata::text, NEW.personal_digest)
             IS NOT DISTINCT FROM (OLD.position, OLD.id, OLD.stream, OLD.version, OLD.type, OLD.format, OLD.recorded_at, OLD.data::text,

@@ -1,5 +1,12 @@
 -- Leaders of subscriptions.
 
+-- Whether every event is handled or parked, and no parked stream is to be tried again.
+CREATE OR REPLACE FUNCTION log.subscription_rests(of_name text, reached bigint) RETURNS boolean LANGUAGE sql VOLATILE AS $$
+    SELECT reached >= log.tail() AND NOT EXISTS (
+        SELECT FROM log.parked_streams AS p WHERE p.subscription = of_name AND p.is_to_be_retried
+    )
+$$;
+
 -- Makes the candidate the leader and returns the row, if no other leader's lease runs. Otherwise it returns and changes nothing.
 --
 -- The number decides between candidates, and between a candidate and a former leader, whose next step raises the same number. If that
@@ -15,7 +22,10 @@ BEGIN
     INSERT INTO log.subscriptions SELECT subscription, 0, 0, NULL
         WHERE NOT EXISTS (SELECT FROM log.subscriptions AS s WHERE s.name = subscription) ON CONFLICT DO NOTHING;
     SELECT * INTO former FROM log.subscriptions AS s WHERE s.name = subscription ORDER BY s.number DESC LIMIT 1;
-    IF former.leader <> candidate AND log.is_leased(former.leader, seconds) THEN
+    IF former.leader <> candidate AND log.is_leased(former.leader, seconds)
+        -- Nobody leads where there is nothing to do: an idle server writes nothing.
+        OR former.leader IS NULL AND log.subscription_rests(subscription, former.position)
+    THEN
         RETURN;
     END IF;
     RETURN QUERY UPDATE log.subscriptions AS s SET number = s.number + 1, leader = candidate

@@ -33,11 +33,11 @@ CREATE TABLE log.commands (
     request_hash bytea NOT NULL CHECK (octet_length(request_hash) = 32),
     -- The recorded event that answers it. No foreign key: the log is append-only, and a check would lock its rows.
     stream text COLLATE "C" NOT NULL,
-    version integer NOT NULL
+    version integer NOT NULL,
+    -- The stream of the person whose key it is. Its erasure ends the command.
+    owner text COLLATE "C" NOT NULL
 );
-
--- For an erasure, which ends the commands of streams.
-CREATE INDEX commands_stream ON log.commands (stream);
+CREATE INDEX commands_owner ON log.commands (owner);
 
 -- This is the function of the guards. db/functions/guards.sql, in the same transaction, says what it accepts.
 CREATE FUNCTION log.refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE insufficient_privilege; END';
@@ -74,6 +74,8 @@ CREATE INDEX recorded_events_search ON log.recorded_events USING brin (
     (metadata ->> 'trace_id') text_bloom_ops (n_distinct_per_range = 800),
     (metadata ->> 'actor') text_bloom_ops (n_distinct_per_range = 800)
 ) WITH (pages_per_range = 32, autosummarize = off);
+-- Which erasures a copy of a read model lacks.
+CREATE INDEX recorded_events_erasures ON log.recorded_events (type, position) WHERE type LIKE '%Erased';
 
 -- The numbers that users, events, accounts and tasks get. They must outlive every rebuild, so they are no read model's.
 CREATE SEQUENCE log.user_ids;

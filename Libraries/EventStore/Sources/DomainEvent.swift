@@ -67,9 +67,12 @@ public struct StoredType: Sendable {
         self.writing = writing
     }
 
-    /// Whether a domain event of this type ends the personal members of its stream. The database knows such a type by the end of its
-    /// name, as in `UserErased`.
+    /// Whether a domain event of this type ends its stream and the personal members there. Its name is that of the category and `Erased`,
+    /// as in `UserErased`.
     static func isErasure(_ name: String) -> Bool { name.hasSuffix("Erased") }
+
+    /// The name of the type that ends the streams of a category.
+    static func erasure(of category: String) -> String { category.prefix(1).uppercased() + category.dropFirst() + "Erased" }
 
     /// The highest that is read.
     public var currentFormat: Int16 { Int16(upcasters.count + 1) }

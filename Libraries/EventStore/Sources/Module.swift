@@ -67,10 +67,15 @@ extension Module {
             + idSequences.filter { !categories.contains($0.category) }.map {
                 "The sequence \($0.name) numbers the category \($0.category), which the module \(name) does not have."
             }
+        let misnamed = domainEvents.flatMap { domainEvent in
+            let erasure = StoredType.erasure(of: domainEvent.category)
+            return domainEvent.storedTypes.map(\.name).filter { StoredType.isErasure($0) && $0 != erasure }
+        }.map { "The stored type \($0) does not end a stream: the log knows an erasure by the name of its category and Erased." }
         let salted = domainEvents.filter { $0.personalMembers.contains(PersonalText.salt) }.map {
             "The category \($0.category) has a personal member \(PersonalText.salt), which the log adds by itself."
         }
-        return unusable + foreign + salted + domainEvents.flatMap { Self.violations(of: $0.storedTypes, in: $0.category) }
+        return unusable + foreign + misnamed + salted
+            + domainEvents.flatMap { Self.violations(of: $0.storedTypes, in: $0.category) }
     }
 
     private static func violations(of storedTypes: [StoredType], in category: String) -> [String] {

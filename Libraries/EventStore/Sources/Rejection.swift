@@ -72,10 +72,5 @@ public struct FailedConditionError: Rejection, Hashable, CustomStringConvertible
     public init(condition: AppendCondition) { self.condition = condition }
 
     public var kind: RejectionKind { .unauthorized }
-    public var description: String {
-        switch condition {
-        case .ends(let stream, let id): "stream \(stream) does not end with the event \(id)"
-        case .noEvents(let actor, let position): "the actor \(actor) has recorded an event behind position \(position)"
-        }
-    }
+    public var description: String { "stream \(condition.stream) does not end with the event \(condition.lastID)" }
 }

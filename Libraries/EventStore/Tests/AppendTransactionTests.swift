@@ -15,7 +15,8 @@ import Testing
     ) -> AppendRequest {
         let model = AppendRequest.counting("", after: 0)
         return AppendRequest(
-            id: UUID(derivedFrom: id), requestHash: request.map { RequestHash(of: $0.utf8) }, streams: streams,
+            id: UUID(derivedFrom: id), requestHash: request.map { RequestHash(of: $0.utf8) }, owner: AppendRequest.person,
+            streams: streams,
             conditions: condition.map { [$0] } ?? [], recordedAt: model.recordedAt, metadata: model.metadata)
     }
 
@@ -113,18 +114,6 @@ import Testing
             let error = #expect(throws: PostgresError.self) { try results[1].get() }
             #expect(error?.sqlState == .uniqueViolation)
             #expect(try results[2].get().place?.version == 1)
-        }
-    }
-
-    @Test func `an append under the condition that an actor did nothing comes before what the actor does in its batch`()
-        async throws
-    {
-        try await TestStore.with { store in
-            let condition = AppendCondition.noEvents(by: 7, after: 0)
-            let results = try await Self.results(
-                of: [Self.append("a", to: Self.a, after: 0), Self.append("b", to: Self.b, after: 0, if: condition)], in: store)
-            #expect(results[0].place?.version == 1)
-            #expect(results[1] == .failedCondition(condition))
         }
     }
 

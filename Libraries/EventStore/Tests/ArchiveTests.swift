@@ -49,7 +49,7 @@ import Testing
         }
         for counter in ["7", "8"] {
             var last = AppendRequest.counting(counter, after: 0)
-            last.requestHash = RequestHash(of: counter.utf8)
+            last.setKey(RequestHash(of: counter.utf8))
             _ = try await store.log.record(last)
         }
         try await store.database.asSuperuser(

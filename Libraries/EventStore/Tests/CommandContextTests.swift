@@ -18,9 +18,9 @@ import Testing
     }
 
     @Test func `equal keys and callers give equal ids, and the same ids as in stored logs`() {
-        #expect(Self.context.commandID(of: 7) == UUID(derivedFrom: "command 7 once"))
-        #expect(Self.context.commandID(of: 8) == UUID(derivedFrom: "command 8 once"))
-        #expect(Self.context.commandID(of: StreamName("account-7")) == UUID(derivedFrom: "command account-7 once"))
-        #expect(CommandContext(requestID: "request-1").commandID(of: 7) == nil)
+        for caller in ["user-7", "user-8", "account-7"] {
+            #expect(Self.context.commandID(of: StreamName(caller)) == UUID(derivedFrom: "command \(caller) once"))
+        }
+        #expect(CommandContext(requestID: "request-1").commandID(of: StreamName("user-7")) == nil)
     }
 }

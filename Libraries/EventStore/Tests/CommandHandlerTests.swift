@@ -20,6 +20,8 @@ extension TestStore {
 @Suite struct `Carrying out a command` {
     private struct Refusal: Rejection, Equatable { var kind: RejectionKind { .conflict } }
 
+    private static let caller = StreamName("user-7")
+
     private static func counting(after version: Int32) -> Decision {
         Decision(Counted.counted(1), to: StreamName("counter-a"), after: version, by: 7)
     }
@@ -37,7 +39,7 @@ extension TestStore {
                     for version: Int32 in 0..<5 {
                         // The second time, the rule decides on the stream as it is now.
                         let decided = round == 0 ? version : 5
-                        let (place, isRepeat) = try await commands.handle(Self.context("\(version)"), by: 7) {
+                        let (place, isRepeat) = try await commands.handle(Self.context("\(version)"), by: Self.caller) {
                             Self.counting(after: decided)
                         }
                         #expect((place.position, place.version, isRepeat) == (Int64(version) + 1, version + 1, round == 1))
@@ -52,14 +54,14 @@ extension TestStore {
         try await TestStore.with { store in
             let commands = store.commands()
             let (context, other) = (Self.context("once"), Self.context("once", request: "other"))
-            await #expect(throws: Refusal()) { try await commands.handle(context, by: 7) { throw Refusal() } }
-            let first = try await commands.handle(context, by: 7) { Self.counting(after: 0) }
-            let again = try await commands.handle(context, by: 7) { throw Refusal() }
+            await #expect(throws: Refusal()) { try await commands.handle(context, by: Self.caller) { throw Refusal() } }
+            let first = try await commands.handle(context, by: Self.caller) { Self.counting(after: 0) }
+            let again = try await commands.handle(context, by: Self.caller) { throw Refusal() }
             #expect((again.place, again.isRepeat) == (first.place, true))
-            await #expect(throws: KeyReusedError.self) { try await commands.handle(other, by: 7) { throw Refusal() } }
-            await #expect(throws: Refusal()) { try await commands.handle(context, by: 8) { throw Refusal() } }
+            await #expect(throws: KeyReusedError.self) { try await commands.handle(other, by: Self.caller) { throw Refusal() } }
+            await #expect(throws: Refusal()) { try await commands.handle(context, by: StreamName("user-8")) { throw Refusal() } }
             var conditional = CommandContext(requestID: "test")
-            let last = try #require(context.commandID(of: 7))
+            let last = try #require(context.commandID(of: Self.caller))
             conditional.conditions = [AppendCondition(stream: StreamName("counter-a"), lastID: last)]
             await #expect(throws: Refusal()) { try await commands.handle(conditional) { throw Refusal() } }
             _ = try await commands.handle(CommandContext(requestID: "test")) { Self.counting(after: 1) }
@@ -67,7 +69,7 @@ extension TestStore {
             keyed.key = context.key
             for context in [conditional, keyed] {
                 await #expect(throws: FailedConditionError(condition: conditional.conditions[0])) {
-                    try await commands.handle(context, by: 7) { throw Refusal() }
+                    try await commands.handle(context, by: Self.caller) { throw Refusal() }
                 }
             }
         }

@@ -27,7 +27,7 @@ import Testing
             _ = try await store.log.record(.counting("a", after: version))
             // The same command decides on the stream as it is now: without an event, and with one.
             var append = AppendRequest.counting("a", after: version + 1, id: Self.key("this").id)
-            append.requestHash = Self.key("this").requestHash
+            append.setKey(Self.key("this").requestHash)
             for repetition in [Self.ending(version + 1, Self.key("this")), append] {
                 let again = try await store.log.record(repetition)
                 #expect((again.stream, again.version, again.isRepeat) == (Self.stream, version, true))
@@ -52,10 +52,10 @@ import Testing
         try await TestStore.with { store in
             _ = try await store.log.record(Self.ending(0, Self.key("this")))
             var append = AppendRequest.counting("a", after: 0, id: Self.key("this").id)
-            append.requestHash = Self.key("this").requestHash
+            append.setKey(Self.key("this").requestHash)
             let result = try await store.log.record(append)
             #expect(result.version == 0 && result.isRepeat)
-            append.requestHash = Self.key("other").requestHash
+            append.setKey(Self.key("other").requestHash)
             #expect(try await store.log.append(append) == .keyReused)
             #expect(try await store.reader.tail() == 0)
         }
@@ -105,7 +105,8 @@ extension AppendRequest {
     static func ending(_ stream: StreamAppend, _ key: Key?) -> AppendRequest {
         let model = AppendRequest.counting("", after: 0)
         return AppendRequest(
-            id: key?.id ?? model.id, requestHash: key?.requestHash, streams: [stream], recordedAt: model.recordedAt,
+            id: key?.id ?? model.id, requestHash: key?.requestHash, owner: person, streams: [stream],
+            recordedAt: model.recordedAt,
             metadata: model.metadata)
     }
 }

@@ -50,7 +50,7 @@ import Testing
         #"{"humon_log":2,"created_at":"2013-09-16T00:00:00.000Z","migrations":["0001_log"],"first_position":1,"last_position":2,"recorded_events":2,"commands":1}"#,
         #"{"position":1,"id":"00000000-0000-4000-8000-000000000001","stream":"counter-1","version":1,"type":"Counted","format":1,"recorded_at":"2013-09-16T00:00:00.123000Z","data":"{\"number\":1}","metadata":"{\"request_id\":\"test\",\"actor\":7,\"trace_id\":null}","personal":null,"personal_sha256":null}"#,
         #"{"position":2,"id":"00000000-0000-4000-8000-000000000002","stream":"counter-1","version":2,"type":"Counted","format":1,"recorded_at":"2013-09-16T00:00:00.123000Z","data":"{\"number\":2}","metadata":"{\"request_id\":\"test\",\"actor\":7,\"trace_id\":null}","personal":null,"personal_sha256":null}"#,
-        #"{"command":"00000000-0000-4000-8000-000000000002","request_hash":"0000000000000000000000000000000000000000000000000000000000000000","stream":"counter-1","version":2}"#,
+        #"{"command":"00000000-0000-4000-8000-000000000002","request_hash":"0000000000000000000000000000000000000000000000000000000000000000","stream":"counter-1","version":2,"owner":"person-7"}"#,
     ]
 
     /// Appends a matching footer, so that the checksum does not hide other errors.

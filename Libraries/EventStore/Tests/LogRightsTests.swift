@@ -72,13 +72,15 @@ import Testing
     @Test func `the role stores commands by log.append alone, with the version that the stream has`() async throws {
         try await TestStore.with { store in
             let error = await #expect(throws: PostgresError.self) {
-                try await store.client.query("INSERT INTO log.commands VALUES (\(UUID()), sha256('request'), 'counter-a', 0)")
+                try await store.client.query(
+                    "INSERT INTO log.commands VALUES (\(UUID()), sha256('request'), 'counter-a', 0, 'person-7')")
             }
             #expect(error?.sqlState == .insufficientPrivilege)
             for version in [1, -1, 0] as [Int32] {
                 let ending: SQL = """
-                    SELECT log.append('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}',
-                        ARRAY[gen_random_uuid()], ARRAY[sha256('request')], ARRAY['counter-a'], ARRAY[\(version)])
+                    SELECT log.append('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}',
+                        ended_ids => ARRAY[gen_random_uuid()], ended_request_hashes => ARRAY[sha256('request')],
+                        ended_owners => ARRAY['person-7'], unchanged_streams => ARRAY['counter-a'], unchanged_versions => ARRAY[\(version)])
                     """
                 if version == 0 {
                     try await store.client.query(ending)

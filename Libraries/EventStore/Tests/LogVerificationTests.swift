@@ -20,7 +20,7 @@ import Testing
             for counter in ["1", "2"] { _ = try await store.log.record(.counting(counter, after: version)) }
         }
         var last = AppendRequest.counting("3", after: 0)
-        last.requestHash = RequestHash(of: "request".utf8)
+        last.setKey(RequestHash(of: "request".utf8))
         _ = try await store.log.record(last)
         try await store.client.query("SELECT nextval('log.user_ids') FROM generate_series(1, 3)")
     }

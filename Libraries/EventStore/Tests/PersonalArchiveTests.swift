@@ -37,6 +37,7 @@ import Testing
     private static func lines(_ store: TestStore) async throws -> [String] {
         for note in ["1", "2"] { _ = try await store.log.record(.noting(note, after: 0, .written("Dear Ann"))) }
         _ = try await store.log.record(.noting("2", after: 1, .erased))
+        try await store.withErasures { try await store.reaches(3, "erasures") }
         let bytes = Mutex<[UInt8]>([])
         _ = try await LogExport(client: store.client).write(at: Timestamp(milliseconds: 0)) { piece in
             bytes.withLock { $0 += piece }

@@ -17,7 +17,12 @@ import Testing
             return try await database.withClient { superuser in
                 try await superuser.withConnection { connection in
                     try await connection.execute(
-                        script: "ALTER TABLE log.recorded_events DISABLE TRIGGER guard_personal; \(script)")
+                        script: """
+                            ALTER TABLE log.recorded_events DISABLE TRIGGER guard_personal;
+                            UPDATE log.recorded_events SET personal = NULL WHERE position = 2;
+                            INSERT INTO log.subscriptions VALUES ('erasures', 1, 3, NULL);
+                            \(script)
+                            """)
                 }
                 var verification = try await LogVerification(of: LogReader(client: superuser), decodedBy: [NoteEvent.self])
                 try await verification.examineTables(superuser, sequences: [])
@@ -40,6 +45,14 @@ import Testing
             (
                 "UPDATE log.recorded_events SET personal = '{\"salt\":\"00\",\"text\":\"Dear Ann\"}' WHERE position = 2",
                 ["personal 2 the personal members of note-2 are there after their erasure"]
+            ),
+            // The subscription has not come to the erasure.
+            (
+                """
+                UPDATE log.recorded_events SET personal = '{"salt":"00","text":"Dear Ann"}',
+                    personal_digest = sha256('{"salt":"00","text":"Dear Ann"}') WHERE position = 2;
+                UPDATE log.subscriptions SET position = 2;
+                """, []
             ),
             (
                 """

@@ -70,6 +70,30 @@ import Testing
         }
     }
 
+    @Test func `nobody leads while there is nothing to do, and the next event has a leader again`() async throws {
+        try await TestStore.withDiary { store in
+            var timing = SubscriptionRunner.Timing.test
+            timing.leaseSeconds = 0.6
+            let newest: SQL = "SELECT number, leader::text FROM log.subscriptions ORDER BY number DESC LIMIT 1"
+            try await store.withSubscription(Diary(), timing: timing) {
+                for number in Int64(1)...3 {
+                    try await store.count(number...number)
+                    try await store.reaches(number)
+                    var rested: Int64?
+                    try await eventually("the release") {
+                        let row = try await store.client.query(newest).decode((Int64, String?).self).first
+                        rested = row?.0
+                        return row?.1 == nil
+                    }
+                    // Many claims later nothing is written.
+                    try await Task.sleep(for: .milliseconds(500))
+                    #expect(try await store.client.query(newest).decode((Int64, String?).self).first?.0 == rested)
+                }
+            }
+            #expect(try await store.entries() == [1, 2, 3])
+        }
+    }
+
     @Test func `a former leader commits nothing after steps of the present one`() async throws {
         try await TestStore.withDiary { store in
             try await store.count(1...3)
@@ -94,6 +118,7 @@ import Testing
 
     @Test func `of several claims at once exactly one gets the lease`() async throws {
         try await TestStore.withDiary { store in
+            try await store.count(1...1)
             for round in Int64(1)...10 {
                 let claims = try await gather(5) { _ in try await store.claim() }
                 let leases = try claims.compactMap { try $0.get() }
@@ -105,6 +130,7 @@ import Testing
 
     @Test func `a claim waits for another one that is not committed yet, and leaves the lease to it`() async throws {
         try await TestStore.withDiary { store in
+            try await store.count(1...1)
             let claimed = try await store.claim(besideTransactionEndedBy: "COMMIT") { session in
                 try await session.query("SELECT number FROM log.claim_subscription('diary', \(UUID()), 30)")
             }

@@ -151,6 +151,16 @@ extension AppendRequest {
     }
 }
 
+extension AppendRequest {
+    /// The stream of the person who sends the requests of tests.
+    static let person = StreamName("person-7")
+
+    /// Makes it an append that its caller may repeat.
+    mutating func setKey(_ requestHash: RequestHash, owner: StreamName = person) {
+        (self.requestHash, self.owner) = (requestHash, owner)
+    }
+}
+
 extension StreamAppend {
     /// Appends numbers to a counter, one by default.
     static func counting(_ counter: String, after version: Int32, by numbers: Int64...) -> StreamAppend {

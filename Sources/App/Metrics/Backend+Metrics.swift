@@ -46,7 +46,7 @@ extension LogStatus {
                 "humon_subscription_lag_events", "Recorded events that a subscription has not handled yet.",
                 subscriptions.map { (["subscription": $0.name], Double($0.lag)) }),
             .gauge(
-                "humon_subscription_led", "1 if some node leads the subscription.",
+                "humon_subscription_led", "1 if some node leads the subscription; 0 also while there is nothing to do.",
                 subscriptions.map { (["subscription": $0.name], $0.leasedUntil == nil ? 0 : 1) }),
             .gauge(
                 "humon_subscription_parked_streams", "Streams that a subscription failed to handle and parked.",

@@ -37,7 +37,9 @@ struct ChangeDispatcher {
         case .join(let subscription): join(subscription)
         case .leave(let number): _ = subscriptions.remove(number)
         case .end(let number): if let subscription = subscriptions.remove(number) { end(subscription) }
-        case .tick: beat()
+        case .tick:
+            beat()
+            ring?.forgetErased()
         }
     }
 

@@ -4,6 +4,9 @@ internal import DequeModule
 ///
 /// The ring keeps where and when events took place, and nothing else of them. The content of an event comes from the index, so that
 /// no client gets content that was changed, cancelled or hidden since.
+///
+/// Of an erased event it keeps the number alone. Every client learns that the event is gone, whatever its list: whoever asks for many
+/// lists learns no place.
 struct ChangeRing: Sendable {
     /// A change, linked with earlier changes in the same cells.
     private struct Entry: Sendable {
@@ -29,6 +32,8 @@ struct ChangeRing: Sendable {
     /// Maximum number of changes: 28 seconds of 14,000 changes a second, in 45 MB. Heartbeats renew the positions of clients more often.
     /// The cells take up to 17 MB.
     static let limit = 400_000
+    /// Maximum number of erasures, which every client's replay has.
+    private static let erasureLimit = 1_000
     /// Maximum number of changes that one client's replay reads, so that its time is bounded.
     static let visitLimit = 8_192
     /// The cells of this level have 0.35 degrees of latitude, or 39 km. The ring remembers one number for each cell, 262,144 at most.
@@ -41,6 +46,10 @@ struct ChangeRing: Sendable {
     /// The ring has every change up to this position.
     private(set) var through: Int64
     private var entries: Deque<Entry> = []
+    /// Erased events whose places ``forgetErased()`` has not removed yet. No client learns them any more.
+    private var erased: Set<EventID> = []
+    /// The erasures behind the floor, in order.
+    private var erasures: Deque<(position: Int64, id: EventID)> = []
     /// The number of the first entry. The next one has the next number.
     private var firstNumber = 0
     /// The number of the last change in each cell. It may be that of a change that the ring has forgotten.
@@ -57,6 +66,13 @@ struct ChangeRing: Sendable {
     var count: Int { entries.count }
 
     mutating func append(_ change: EventChange) {
+        guard !change.isErasure else {
+            erased.insert(change.id)
+            erasures.append((change.position, change.id))
+            through = change.position
+            if erasures.count > Self.erasureLimit, let oldest = erasures.popFirst() { floor = max(floor, oldest.position) }
+            return
+        }
         let number = firstNumber + entries.count
         var entry = Entry(position: change.position, id: change.id, before: change.before, after: change.after)
         let (before, after) = (Self.cell(of: change.before), Self.cell(of: change.after))
@@ -68,6 +84,44 @@ struct ChangeRing: Sendable {
             firstNumber += 1
             floor = oldest.position
         }
+        while let first = erasures.first, first.position <= floor { erasures.removeFirst() }
+    }
+
+    /// Forgets where erased events took place. It reads all changes, so that it is called once for many erasures.
+    mutating func forgetErased() {
+        guard !erased.isEmpty else { return }
+        let numbers = Set(entries.indices.filter { erased.contains(entries[$0].id) }.map { $0 + firstNumber })
+        erased = []
+        guard !numbers.isEmpty else { return }
+        /// The last change in a cell that is not forgotten.
+        func kept(_ number: Int, in cell: GridCell?) -> Int {
+            var number = number
+            while number >= firstNumber, numbers.contains(number) {
+                let entry = entries[number - firstNumber]
+                number = Self.cell(of: entry.before) == cell ? entry.previousBefore : entry.previousAfter
+            }
+            return number
+        }
+        for index in entries.indices {
+            let entry = entries[index]
+            if numbers.contains(entry.previousBefore) {
+                entries[index].previousBefore = kept(entry.previousBefore, in: Self.cell(of: entry.before))
+            }
+            if numbers.contains(entry.previousAfter) {
+                entries[index].previousAfter = kept(entry.previousAfter, in: Self.cell(of: entry.after))
+            }
+        }
+        for number in numbers {
+            let entry = entries[number - firstNumber]
+            for cell in [Self.cell(of: entry.before), Self.cell(of: entry.after)].compactMap(\.self) where heads[cell] == number {
+                let last = kept(number, in: cell)
+                heads[cell] = last < firstNumber ? nil : last
+            }
+        }
+        for number in numbers {
+            entries[number - firstNumber].before = nil
+            entries[number - firstNumber].after = nil
+        }
     }
 
     /// The log has no further change up to this position.
@@ -77,11 +131,17 @@ struct ChangeRing: Sendable {
     /// them any longer, or if more must be read than the limits allow.
     func missed(after position: Int64, in area: ChangeArea, _ filter: ChangeFilter) -> [Missed]? {
         guard position >= floor, let numbers = numbers(after: position, in: area) else { return nil }
-        return numbers.compactMap { number in
+        let changes = numbers.compactMap { number -> Missed? in
             let entry = entries[number - firstNumber]
+            guard !erased.contains(entry.id) else { return nil }
             let (before, after) = (entry.before.map(filter.shows) == true, entry.after.map(filter.shows) == true)
             return before || after ? Missed(position: entry.position, id: entry.id, before: before, after: after) : nil
         }
+        let gone = erasures.reversed().prefix { $0.position > position }.map {
+            Missed(position: $0.position, id: $0.id, before: true, after: false)
+        }
+        guard !gone.isEmpty else { return changes }
+        return (changes + gone).sorted { $0.position < $1.position }
     }
 
     /// The numbers of all changes after a position, or of those in the cells of an area.

@@ -40,8 +40,13 @@ package struct EventChange: Sendable {
     package var after: EventPlace?
     /// The event as `GET /v1/events/{id}` answers it. Empty if `after` is `nil`.
     package var json: [UInt8]
+    /// The event was erased: nobody may learn where it took place.
+    package var isErasure: Bool
 
-    package init(position: Int64, id: EventID, before: EventPlace?, after: EventPlace?, json: [UInt8]) {
+    package init(
+        position: Int64, id: EventID, before: EventPlace?, after: EventPlace?, json: [UInt8], isErasure: Bool = false
+    ) {
+        self.isErasure = isErasure
         self.position = position
         self.id = id
         self.before = before

@@ -18,8 +18,8 @@ extension Request {
 
 extension Response {
     /// The response to a write that is recorded at this position.
-    init(json: JSON, recordedAt position: Int64, _ allowance: RateAllowance?) {
-        self.init(json: json)
+    init(status: HTTPResponse.Status = .ok, json: JSON, recordedAt position: Int64, _ allowance: RateAllowance?) {
+        self.init(status: status, json: json)
         headers.append(HTTPField(name: .humonPosition, value: String(position)))
         addRateLimitHeaders(allowance)
     }

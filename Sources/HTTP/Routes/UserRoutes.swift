@@ -54,17 +54,18 @@ private struct UserRoutes: Sendable {
         Response(json: ["id": JSON(try await api.caller(request, context).rawValue)])
     }
 
-    /// Takes no idempotency key: a repetition with the dead token gets the same answer.
+    /// Takes no idempotency key: a repetition with the dead token gets the same answer. 202 says that something of the user is left, which
+    /// ends later.
     private func eraseUser(_ request: Request, _ context: RequestContext) async throws -> Response {
         var device = try api.requireDevice(request, context)
         do {
-            let (position, _) = try await api.withCaller(&device, request.commandContext(context)) { user, context in
+            let (position, _, end) = try await api.withCaller(&device, request.commandContext(context)) { user, context in
                 try await users.erase(user, by: user, context: context)
             }
-            return Response(json: [:], recordedAt: position, device.allowance)
+            return Response(status: end == nil ? .accepted : .ok, json: [:], recordedAt: end ?? position, device.allowance)
         } catch let error as HTTPError where error.status == .unauthorized {
-            guard try await users.isErased(device.token) else { throw error }
-            return Response(json: [:])
+            guard let (position, end) = try await users.erasure(of: device.token) else { throw error }
+            return Response(status: end == nil ? .accepted : .ok, json: [:], recordedAt: end ?? position, nil)
         }
     }
 

@@ -142,7 +142,7 @@ struct LogArchiveReader {
         }
         return copyLine([
             id, #"\x"# + requestHash, try line.stored("stream", \.storedString),
-            String(try line.stored("version", \.storedCommandVersion)),
+            String(try line.stored("version", \.storedCommandVersion)), try line.stored("owner", \.storedString),
         ])
     }
 

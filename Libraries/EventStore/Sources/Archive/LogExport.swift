@@ -61,8 +61,8 @@ public struct LogExport: Sendable {
 
     private static let commands = #"""
         SELECT format(
-            '{"command":"%s","request_hash":"%s","stream":%s,"version":%s}',
-            id, encode(request_hash, 'hex'), to_json(stream), version
+            '{"command":"%s","request_hash":"%s","stream":%s,"version":%s,"owner":%s}',
+            id, encode(request_hash, 'hex'), to_json(stream), version, to_json(owner)
         ) FROM log.commands ORDER BY id
         """#
 

@@ -62,7 +62,7 @@ public struct LogImport: Sendable {
             let header = try archive.with { $0.header }
             progress(header.lastPosition, header.lastPosition)
             try await naming(firstLine: header.lastPosition + 2) {
-                try await connection.copyIn("COPY log.commands (id, request_hash, stream, version) FROM STDIN") {
+                try await connection.copyIn("COPY log.commands (id, request_hash, stream, version, owner) FROM STDIN") {
                     try archive.with { try $0.nextCommands() }
                 }
             }

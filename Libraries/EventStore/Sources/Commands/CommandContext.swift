@@ -23,7 +23,7 @@ public struct CommandContext: Sendable, Hashable {
     }
 
     /// The id of the append of the command; `nil` if the caller sent no idempotency key. The same key of the same caller gives the same id.
-    func commandID(of caller: any CustomStringConvertible) -> UUID? {
+    func commandID(of caller: StreamName) -> UUID? {
         key.map { UUID(derivedFrom: "command \(caller) \($0.text)") }
     }
 }

@@ -39,21 +39,20 @@ public struct CommandHandler: Sendable {
     /// The rule may refuse a repetition that it accepted the first time, because the first attempt changed the state. So a rejection stands
     /// only if the log has no result of the command, and if the conditions of the context hold.
     /// - Parameters:
-    ///   - caller: the name of the caller whose key the context may have: keys of different callers are different keys. A user has its id
-    ///     as name, and any other caller its stream. `nil` for a command that has no key
+    ///   - caller: the stream of the person whose key the context may have: keys of different persons are different keys. `nil` for a
+    ///     command that has no key
     ///   - decide: called again after a conflict
     /// - Returns: the place of the last recorded event, and whether nothing was recorded now: the command was carried out before, or it
     ///   changes nothing
     /// - Throws: ``KeyReusedError``, ``FailedConditionError``, ``StreamContended``, ``ReadModelError/behind(_:)``, the errors of
     ///   ``EventLog/append(_:)``, and what `decide` throws
     public func handle(
-        _ context: CommandContext, by caller: (any CustomStringConvertible)? = nil,
-        _ decide: () async throws -> Decision
+        _ context: CommandContext, by caller: StreamName? = nil, _ decide: () async throws -> Decision
     ) async throws -> (place: RecordedPlace, isRepeat: Bool) {
         let id = caller.flatMap { context.commandID(of: $0) }
         let result: AppendResult
         do {
-            result = try await self.result(context, id, decide)
+            result = try await self.result(context, id, caller, decide)
         } catch let rejection as any Rejection {
             guard let earlier = try await earlierResult(context, id) else { throw rejection }
             result = earlier
@@ -70,12 +69,12 @@ public struct CommandHandler: Sendable {
     /// Appends what a rule decided, once and without a key.
     /// - Throws: the errors of ``EventLog/append(_:)``
     public func append(_ decision: Decision, _ context: CommandContext) async throws -> AppendResult {
-        try await append(decision, context, nil)
+        try await append(decision, context, nil, nil)
     }
 
     /// Returns the first result that is no conflict, or that of the last attempt.
     private func result(
-        _ context: CommandContext, _ id: UUID?, _ decide: () async throws -> Decision
+        _ context: CommandContext, _ id: UUID?, _ caller: StreamName?, _ decide: () async throws -> Decision
     ) async throws -> AppendResult {
         for number in 1... {
             if number > 1 {
@@ -87,7 +86,7 @@ public struct CommandHandler: Sendable {
                     continue
                 }
             }
-            let result = try await append(decide(), context, id)
+            let result = try await append(decide(), context, id, caller)
             guard case .conflict = result, number < Self.attempts else { return result }
         }
         preconditionFailure("the last attempt returns or throws")
@@ -100,17 +99,14 @@ public struct CommandHandler: Sendable {
     }
 
     /// - Parameter id: the id of a command under a key, which the log records once
-    private func append(_ decision: Decision, _ context: CommandContext, _ id: UUID?) async throws -> AppendResult {
-        let result = try await log.append(
+    private func append(
+        _ decision: Decision, _ context: CommandContext, _ id: UUID?, _ caller: StreamName?
+    ) async throws -> AppendResult {
+        try await log.append(
             AppendRequest(
                 id: id ?? decision.id ?? dependencies.newDomainEventID, requestHash: id.flatMap { _ in context.key?.requestHash },
-                streams: decision.others + [decision.append], conditions: context.conditions + decision.conditions,
-                recordedAt: dependencies.now(), metadata: context.metadata(actor: decision.actor)))
-        if case .failedCondition(let failed) = result, decision.conditions.contains(failed) {
-            let (stream, version) = (decision.append.stream, decision.append.expectedVersion)
-            return .conflict(VersionConflict(stream: stream, expected: version, actual: version))
-        }
-        return result
+                owner: caller, streams: [decision.append], conditions: context.conditions, recordedAt: dependencies.now(),
+                metadata: context.metadata(actor: decision.actor)))
     }
 
     /// The result of an earlier attempt of a refused command, or the condition that fails; `nil` if there is neither.
@@ -130,10 +126,6 @@ public struct Decision: Sendable {
     var append: StreamAppend
     var actor: Int64?
     var id: UUID?
-    /// What is recorded together with the append, before it.
-    public var others: [StreamAppend] = []
-    /// What the decision relies on, besides the versions of its streams. If a condition fails, the rule decides again.
-    public var conditions: [AppendCondition] = []
 
     /// - Parameters:
     ///   - events: empty if the stream is as the command wants it

@@ -26,7 +26,8 @@ public struct LogRights: Sendable {
     ]
     /// The functions that the reader may execute. All others append, lock or write.
     private static let reading = [
-        "tail", "recorded", "versions", "outcomes", "read_model_positions", "leased_until", "is_leased", "is_held", "is_served",
+        "tail", "recorded", "versions", "outcomes", "read_model_positions", "leased_until", "is_leased", "is_held",
+        "is_served",
     ]
     private static let migrating = "Run humon migrate."
 

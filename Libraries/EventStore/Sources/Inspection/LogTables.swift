@@ -101,11 +101,20 @@ struct LogTables: Sendable {
     func faultyPersonalMembers(limit: Int) async throws -> [Violation] {
         try await connection.query(
             """
-            SELECT e.position, e.stream, e.personal IS NULL, s.stream IS NULL, count(*) OVER ()
+            SELECT e.position, e.stream, e.personal IS NULL, s.position IS NULL OR s.position > d.position, count(*) OVER ()
             FROM log.recorded_events AS e
-            LEFT JOIN (SELECT DISTINCT stream FROM log.recorded_events WHERE type LIKE '%Erased') AS s ON s.stream = e.stream
+            LEFT JOIN (
+                SELECT stream, min(position) AS position FROM log.recorded_events WHERE type LIKE '%Erased' GROUP BY stream
+            ) AS s ON s.stream = e.stream
+            -- The subscription is under way to the erasures behind this position.
+            CROSS JOIN (
+                SELECT coalesce(max(position), 0) AS position FROM (
+                    SELECT position FROM log.subscriptions WHERE name = \(Erasure.subscription) ORDER BY number DESC LIMIT 1
+                ) AS newest
+            ) AS d
             WHERE e.position <= \(head) AND e.personal_digest IS NOT NULL AND (
-                (e.personal IS NULL) = (s.stream IS NULL)
+                e.personal IS NULL AND s.stream IS NULL
+                OR e.personal IS NOT NULL AND s.position <= d.position
                 OR e.personal IS NOT NULL AND e.personal_digest <> sha256(convert_to(e.personal::text, 'UTF8'))
             )
             ORDER BY e.position LIMIT \(Int64(limit))

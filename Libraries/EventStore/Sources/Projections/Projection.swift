@@ -87,6 +87,9 @@ extension Projection {
     /// The category of the streams that the projection folds.
     var category: String { Event.category }
 
+    /// The stored names of the domain events that end such a stream.
+    var erasures: [String] { Event.storedTypes.map(\.name).filter(StoredType.isErasure) }
+
     @inlinable  // so that it is specialised for each projection: the writer asks it of every batch
     public func writes(for envelopes: [EventEnvelope<any DomainEvent>], in schema: String) -> [Write] {
         let own = envelopes.compactMap { $0.of(Event.self) }

@@ -13,6 +13,8 @@ public final class ProjectionRunner: Service {
     private static let noteSeconds = 15 * 60.0
     /// Seconds for which a note is valid: longer than ``noteSeconds``, so that a late note leaves no gap.
     private static let servedSeconds = 20 * 60.0
+    /// Seconds between two looks for copies that lack an erasure.
+    private static let forgetSeconds = 600.0
     /// Minimum seconds between two attempts to catch up, so that a busy log does not cause a query for every append. The pause is
     /// short while another version appends, and long while this version alone does, because its appends need no catch-up.
     private static let pauseSeconds = (behind: 0.02, inStep: 0.25)
@@ -42,24 +44,46 @@ public final class ProjectionRunner: Service {
     /// Follows the log until shutdown begins.
     public func run() async {
         await cancelWhenGracefulShutdown { [self] in
-            var noted: ContinuousClock.Instant?
-            var failures: [String: Failure] = [:]
-            for await _ in notifier.wakes() {
-                var wasBehind = true
-                do {
-                    if readModels.client.configuration.isPooled,
-                        noted.map({ .now - $0 > .seconds(Self.noteSeconds) }) ?? true
-                    {
-                        try await readModels.noteServed(forSeconds: Self.servedSeconds)
-                        noted = .now
-                    }
-                    wasBehind = try await catchUp(&failures)
-                } catch is CancellationError {
-                    return
-                } catch {
-                    logger.warning("read models may be behind", metadata: ["error": "\(error)"])
+            await withDiscardingTaskGroup { group in
+                group.addTask { await self.follow() }
+                group.addTask { await self.forget() }
+            }
+        }
+    }
+
+    private func follow() async {
+        var noted: ContinuousClock.Instant?
+        var failures: [String: Failure] = [:]
+        for await _ in notifier.wakes() {
+            var wasBehind = true
+            do {
+                if readModels.client.configuration.isPooled, noted.map({ .now - $0 > .seconds(Self.noteSeconds) }) ?? true {
+                    try await readModels.noteServed(forSeconds: Self.servedSeconds)
+                    noted = .now
                 }
-                try? await Task.sleep(for: .seconds(wasBehind ? Self.pauseSeconds.behind : Self.pauseSeconds.inStep))
+                wasBehind = try await catchUp(&failures)
+            } catch is CancellationError {
+                return
+            } catch {
+                logger.warning("read models may be behind", metadata: ["error": "\(error)"])
+            }
+            try? await Task.sleep(for: .seconds(wasBehind ? Self.pauseSeconds.behind : Self.pauseSeconds.inStep))
+        }
+    }
+
+    /// Repeats what the erasure of a person left, such as a copy that a reader held, and lets no copy keep the words for longer than a day.
+    private func forget() async {
+        var standing: [String: Int64] = [:]
+        while true {
+            do {
+                // Not all nodes at once.
+                try await Task.sleep(for: .seconds(Self.forgetSeconds * .random(in: 0.5...1)))
+                try await readModels.forget()
+                standing = try await readModels.dropForgotten(standing: standing)
+            } catch is CancellationError {
+                return
+            } catch {
+                logger.warning("copies of read models may lack an erasure", metadata: ["error": "\(error)"])
             }
         }
     }

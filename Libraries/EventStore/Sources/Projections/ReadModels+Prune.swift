@@ -1,3 +1,4 @@
+internal import Logging
 internal import Postgres
 
 extension ReadModels {
@@ -7,40 +8,103 @@ extension ReadModels {
     /// - Throws: ``ReadModelError/served(_:)`` if a server of another version still answers from one of them; `PostgresError`
     public func prune(otherVersions: Bool = false) async throws -> [String] {
         let schemas = try await prunable(otherVersions: otherVersions)
-        for schema in schemas { try await drop(schema, lockSeconds: nil) }
+        for schema in schemas {
+            try await drop(schema) { connection in
+                try await Self.lockNames(on: connection)
+                return true
+            }
+        }
         return schemas
     }
 
-    /// Drops what ``prune(otherVersions:)`` drops for all versions, apart from the schemas in use: a server of another version answers
-    /// from one, a command works on one, or a reader holds one for longer than the limit.
-    /// - Returns: the schemas in use
-    /// - Throws: `PostgresError`
-    func pruneUnused(lockSeconds: Int) async throws -> [String] {
-        var left: [String] = []
-        for name in try await unwanted(otherVersions: true).map(\.name) {
-            // A wait for the schema before may have been long: its users are asked again.
-            guard let schema = try await unwanted(otherVersions: true).first(where: { $0.name == name }) else { continue }
-            guard !schema.isLeased, !schema.isServed else {
-                left.append(name)
-                continue
-            }
-            do { try await drop(name, lockSeconds: lockSeconds) } catch PostgresError.refused(let refusal)
-                where refusal.sqlState == .lockNotAvailable
+    /// Lets the tables before the last rebuild follow the log, so that they forget what it forgot, and drops the shadows that lack an
+    /// erasure and that nobody fills any more. A shadow whose readers hold a lock is left to the next call.
+    /// - Throws: ``FormatError``, `PostgresError`, `CancellationError`
+    func forget() async throws {
+        for projection in projections {
+            do { while try await catchUp(projection, suffix: Self.previousSuffix) == true {} } catch PostgresError.refused(
+                let refusal)
+                where refusal.sqlState.rawValue.hasPrefix("42")
             {
-                left.append(name)
+                // An operator changed the tables. ``dropForgotten(standing:)`` drops them a day later.
+                logger.error(
+                    "the tables before the last rebuild cannot forget an erased person",
+                    metadata: ["schema": "\(type(of: projection).schema + Self.previousSuffix)", "error": "\(refusal)"])
             }
         }
-        return left
+        let shadows = schemas.flatMap { [$0 + Self.rebuildSuffix, $0 + Self.verifySuffix] }
+        for schema in try await Self.positions(of: shadows, on: client).keys.sorted() {
+            let row: SQL = "log.shadows AS s WHERE s.schema = \(schema)"
+            // A builder locks the same row first.
+            try await drop(
+                schema, locking: "SELECT FROM \(row) FOR UPDATE",
+                if: "\(lacksErasure(schema)) AND NOT coalesce((SELECT \(ShadowLease.isLeased) FROM \(row)), false)")
+        }
     }
 
-    private func drop(_ schema: String, lockSeconds: Int?) async throws {
+    /// Drops the copies that lack an erasure of more than a day ago and that no program lets follow the log: those of other versions, and
+    /// tables before a rebuild that cannot follow. The operator's way back to them needs a rebuild then. A copy that moved since an earlier
+    /// call is left: a server that starts lets it follow. So is one whose readers hold a lock.
+    /// - Parameter standing: the result of that call
+    /// - Returns: the positions of the copies that nobody uses now
+    /// - Throws: `PostgresError`, `CancellationError`
+    func dropForgotten(standing: [String: Int64]) async throws -> [String: Int64] {
+        let unused = try await unwanted(otherVersions: true).filter { !$0.isServed && !$0.isLeased }.map(\.name)
+        let positions = try await Self.positions(of: unused, on: client)
+        for (schema, position) in positions where standing[schema] == position {
+            try await drop(
+                schema, locking: "SELECT log.lock_read_models(ARRAY[\(schema)])",
+                if: """
+                    \(lacksErasure(schema, forHours: 24)) AND NOT log.is_served(\(schema))
+                        AND (SELECT position FROM log.read_model_positions(ARRAY[\(schema)])) = \(position)
+                    """)
+        }
+        return positions
+    }
+
+    /// Whether an erasure of the copy's category stands behind its position. The copy read no words if it was built long after the erasure.
+    private func lacksErasure(_ schema: String, forHours hours: Int32 = 0) -> SQL {
+        let erasures = projections.filter { type(of: $0).name == Self.name(of: schema) }.flatMap(\.erasures)
+        return """
+            EXISTS (
+                SELECT FROM unnest(\(erasures)) AS t (type) JOIN log.recorded_events AS e ON e.type = t.type
+                WHERE e.type LIKE '%Erased'
+                    AND e.position > (SELECT position FROM log.read_model_positions(ARRAY[\(schema)]))
+                    AND e.recorded_at > (SELECT max(built_at) FROM log.read_models WHERE schema = \(schema)) - interval '1 hour'
+                    AND e.recorded_at < clock_timestamp() - make_interval(hours => \(hours))
+            )
+            """
+    }
+
+    /// How long a drop waits for readers, because new readers wait behind it.
+    private static let lockTimeout = "2s"
+
+    /// Drops a schema if a condition holds, also under the lock.
+    private func drop(_ schema: String, locking lock: SQL, if condition: SQL) async throws {
+        guard try await client.query("SELECT \(condition)").decode(Bool.self) == [true] else { return }
+        do {
+            let isDropped = try await drop(schema) { connection in
+                try await connection.query("SELECT set_config('lock_timeout', \(Self.lockTimeout), true)")
+                try await Self.lockNames(on: connection)
+                try await connection.query(lock)
+                return try await connection.query("SELECT \(condition)").decode(Bool.self) == [true]
+            }
+            if isDropped {
+                logger.notice("dropped a copy of a read model that lacks an erasure", metadata: ["schema": "\(schema)"])
+            }
+        } catch PostgresError.refused(let refusal) where refusal.sqlState == .lockNotAvailable {}
+    }
+
+    /// - Parameter isFree: asked in the transaction of the drop
+    @discardableResult
+    private func drop(_ schema: String, if isFree: (LeasedConnection) async throws -> Bool) async throws -> Bool {
         // This happens before the drop, because the drop waits for readers, and appends must not wait with it.
         try await client.query("SELECT log.leave_inline(ARRAY[\(schema)])")
-        try await client.withLongTransaction { connection in
-            if let lockSeconds { try await connection.query("SELECT set_config('lock_timeout', \("\(lockSeconds)s"), true)") }
-            try await Self.lockNames(on: connection)
+        return try await client.withLongTransaction { connection in
+            guard try await isFree(connection) else { return false }
             try await Self.drop(schema, on: connection)
             try await connection.query("DELETE FROM log.shadows WHERE schema = \(schema)")
+            return true
         }
     }
 

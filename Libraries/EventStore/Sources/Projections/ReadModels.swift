@@ -72,6 +72,8 @@ public struct ReadModels: Sendable {
         }
         try await catchUp()
         let reached = try await self.positions()
+        // Another program may have dropped a copy that lacked an erasure.
+        guard projections.allSatisfy({ reached[type(of: $0).schema] != nil }) else { return try await prepare() }
         let tail = try await LogReader(client: client).tail()
         for (schema, position) in reached where position > tail {
             throw ReadModelError.ahead(schema, position: position, tail: tail)

@@ -70,7 +70,7 @@ public struct SubscriptionStatus: Sendable, Hashable {
     public var position: Int64
     /// Number of positions that the log has after this position.
     public var lag: Int64
-    /// The end of the leader's lease; nil if no node leads.
+    /// The end of the leader's lease; nil if no node leads, for example because there is nothing to do.
     public var leasedUntil: Timestamp?
     public var parkedStreams: Int64
 }

@@ -55,10 +55,17 @@ struct SubscriptionLease: Sendable {
         guard rows.affected == 1 else { throw LeaseLostError() }
     }
 
+    /// - Returns: the row's number, and whether there is nothing to do
     /// - Throws: ``LeaseLostError``
-    func renew() async throws {
-        let rows = try await client.query("SELECT log.renew_lease(leader, \(seconds)) FROM (\(held)) AS held")
-        guard rows.count == 1 else { throw LeaseLostError() }
+    @discardableResult
+    func renew() async throws -> (number: Int64, rests: Bool) {
+        let rows = try await client.query(
+            """
+            SELECT number, log.subscription_rests(name, position)
+            FROM (\(held)) AS held CROSS JOIN LATERAL log.renew_lease(leader, \(seconds))
+            """)
+        guard let found = try rows.decode((Int64, Bool).self).first else { throw LeaseLostError() }
+        return found
     }
 
     /// Gives the lease back, after the end of the work.

@@ -85,12 +85,16 @@ public final class SubscriptionRunner: Service {
     }
 
     private func lead(_ lease: SubscriptionLease) async throws {
-        logger.info("leading", metadata: ["position": .stringConvertible(lease.position)])
+        logger.debug("leading", metadata: ["position": .stringConvertible(lease.position)])
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [self] in
+                var before: Int64?
                 while true {
                     try await Task.sleep(for: .seconds(timing.leaseSeconds / 3))
-                    try await lease.renew()
+                    let (number, rests) = try await lease.renew()
+                    // Nothing happened for a while: nobody leads until something does.
+                    if rests, number == before { return }
+                    before = number
                 }
             }
             group.addTask { [self] in
@@ -113,11 +117,18 @@ private struct Leadership {
 
     private var subscriptions: Subscriptions { Subscriptions(client: lease.client) }
 
+    /// Minimum time between two moves of the position without an event for the subscription.
+    private static let pause = Duration.milliseconds(100)
+
     mutating func follow(_ notifier: LogNotifier) async throws {
         parked = Set(try await subscriptions.parkedStreams(of: subscription.name).map(\.stream))
         let tail = LogTail(client: lease.client, notifier: notifier, after: lease.position, filter: subscription.filter)
+        var movedAt = ContinuousClock.now - Self.pause
         for try await page in tail {
+            // Each move is a commit: seldom for events that the filter leaves out.
+            if page.events.isEmpty { try await Task.sleep(until: movedAt + Self.pause) }
             if page.through > lease.position { try await handle(page) }
+            movedAt = .now
             if !parked.isEmpty { try await retryParked() }
         }
     }

@@ -9,8 +9,8 @@ struct UsersErase: AsyncParsableCommand {
         commandName: "erase",
         abstract: "Forget a user: the token, all events and attendances, and every word in them.",
         discussion: """
-            The log keeps that there was a user and when, and nothing that the person wrote. The command also drops old \
-            read models without readers, and names the remaining ones. Backups and PostgreSQL's files keep the words for longer: docs/privacy.md. Exits with 2 if no user has this id, and if words are left.
+            The log keeps that there was a user and when, and nothing that the person wrote. Backups and PostgreSQL's files \
+            keep the words for longer: docs/privacy.md. Exits with 2 if no user has this id, and if words are left after ten seconds.
 
             EXAMPLE: humon users erase 7 --dry-run
             """
@@ -33,49 +33,42 @@ struct UsersErase: AsyncParsableCommand {
 
     func run() async throws {
         let (user, consent) = (UserID(rawValue: id), consent)
-        let (values, old) = try await database.with(.asVisitorOfExisting) { database, logger in
-            try await database.appending(logger: logger) {
-                modules -> ([(name: String, value: ReportValue)], Result<[String], any Error>) in
+        let (values, isFinished) = try await database.with(.asVisitorOfExisting) { database, logger in
+            try await database.appending(logger: logger) { modules -> ([(name: String, value: ReportValue)], Bool) in
                 let users = modules[UsersModule.self]
                 do {
-                    guard let figures = try await users.figures(of: user) else {
-                        let state = [(name: "state", value: ReportValue.text("was erased before"))]
-                        guard !consent.dryRun else { return (state, .success([])) }
-                        try await consent.require("User \(user.rawValue) was erased before. \(Self.loss)")
-                        return (state, await dropOldReadModels(users))
+                    let found = try await users.figures(of: user)
+                    if consent.dryRun {
+                        guard let figures = found else { return ([("state", .text("was erased before"))], true) }
+                        return ([("state", .state(.doubtful, "would be erased"))] + figures.values, true)
                     }
-                    let extent = figures.values
-                    if consent.dryRun { return ([("state", .state(.doubtful, "would be erased"))] + extent, .success([])) }
-                    try await consent.require(
-                        "This erases user \(user.rawValue) for ever. --dry-run shows what it ends. \(Self.loss)")
-                    let (position, wasErased) = try await users.erase(user, by: nil, context: Self.context)
-                    let old = await dropOldReadModels(users)
-                    guard !wasErased else { return ([("state", .text("was erased before"))], old) }
-                    return ([("state", .state(.good, "erased"))] + extent + [("position", .number(position))], old)
+                    // A repetition changes nothing, and waits for what is left.
+                    if found != nil {
+                        try await consent.require("This erases user \(user.rawValue) for ever. --dry-run shows what it ends.")
+                    }
+                    let erased = try await users.erase(user, by: nil, context: Self.context)
+                    guard let figures = found, !erased.wasErased else {
+                        return ([("state", .text("was erased before"))], erased.end != nil)
+                    }
+                    return (
+                        [("state", .state(.good, "erased"))] + figures.values + [("position", .number(erased.position))],
+                        erased.end != nil
+                    )
                 } catch UserRejection.unknownUser {
                     throw NegativeResult("No user has the id \(user.rawValue).")
                 }
             }
         }
-        // The user is erased by now, whatever becomes of the old read models.
         try options.output.write(Record(fields: [("user", .number(id))] + values))
-        let left = try old.get()
-        guard left.isEmpty else {
+        guard isFinished else {
             throw NegativeResult(
-                "Old read models are in use, and keep the words: \(left.joined(separator: ", ")). Run this command again when no program uses them."
+                "Some of it is left, and ends while a server runs. Run this command again to see the end; humon doctor names what stops it."
             )
         }
     }
-
-    private static let loss = "Old read models are dropped, so that a rollback to them is impossible afterwards."
-
-    /// - Returns: the schemas that are left
-    private func dropOldReadModels(_ users: UsersModule) async -> Result<[String], any Error> {
-        do { return .success(try await users.dropOldReadModels()) } catch { return .failure(error) }
-    }
 }
 
-extension PersonalErasure.Figures {
+extension Erasures.Figures {
     fileprivate var values: [(name: String, value: ReportValue)] {
         [
             ("events", .count(Int64(streams["event"] ?? 0))), ("attendances", .count(Int64(streams["attendance"] ?? 0))),

@@ -10,6 +10,8 @@ public struct AppendRequest: Sendable {
     public var id: UUID
     /// The hash of a request that its caller may repeat. The same id with another hash is refused.
     public var requestHash: RequestHash?
+    /// The stream of the person who sent the request; needed with a hash. Its erasure ends the record of the request.
+    public var owner: StreamName?
     /// Each stream occurs once.
     public let streams: [StreamAppend]
     /// What must hold for other streams.
@@ -18,8 +20,6 @@ public struct AppendRequest: Sendable {
     public var metadata: Metadata
     /// The domain events as they are stored. The caller's task encodes them, and not the one writer.
     let stored: [Stored]
-    /// The streams that get an erasure. All their personal members and idempotency records end in the same transaction.
-    let erasedStreams: [StreamName]
 
     struct Stored: Sendable {
         var type: String
@@ -37,17 +37,15 @@ public struct AppendRequest: Sendable {
             format = domainEvent.writtenFormat(of: type)
         }
 
-        var isErasure: Bool { StoredType.isErasure(type) }
-
         var bytes: Int { facts.utf8.count + (personal?.text.utf8.count ?? 0) }
     }
 
     /// - Parameter streams: one or more. If there are several, each one gets at least one domain event
     public init(
-        id: UUID, requestHash: RequestHash? = nil, streams: [StreamAppend], conditions: [AppendCondition] = [],
-        recordedAt: Timestamp,
-        metadata: Metadata
+        id: UUID, requestHash: RequestHash? = nil, owner: StreamName? = nil, streams: [StreamAppend],
+        conditions: [AppendCondition] = [], recordedAt: Timestamp, metadata: Metadata
     ) {
+        precondition(requestHash == nil || owner != nil, "a request under a key has an owner")
         precondition(!streams.isEmpty, "an append names a stream")
         precondition(
             streams.count == 1
@@ -55,17 +53,12 @@ public struct AppendRequest: Sendable {
             "each of several streams occurs once and gets a domain event")
         self.id = id
         self.requestHash = requestHash
+        self.owner = owner
         self.streams = streams
         self.conditions = conditions
         self.recordedAt = recordedAt
         self.metadata = metadata
-        let stored = streams.flatMap { $0.events.map { Stored($0) } }
-        self.stored = stored
-        var number = 0
-        erasedStreams = streams.compactMap { part in
-            defer { number += part.events.count }
-            return stored[number..<number + part.events.count].contains(where: \.isErasure) ? part.stream : nil
-        }
+        stored = streams.flatMap { $0.events.map { Stored($0) } }
     }
 
     /// About the size of all parameters of the statements that record it: the log and the read models get the data.
@@ -87,9 +80,6 @@ public struct AppendRequest: Sendable {
         }
         return envelopes
     }
-
-    /// The actor in the metadata.
-    fileprivate var actor: Int64? { try? metadata.values().actor }
 
     /// The stream and the version that answer the append.
     var last: StreamAppend { streams[streams.count - 1] }
@@ -129,25 +119,17 @@ extension [AppendRequest] {
         var (first, dependent): ([Int], [Int]) = ([], [])
         var ids = Set<UUID>(minimumCapacity: indices.count)
         var changed = Set<StreamName>(minimumCapacity: indices.count)
-        var actors = Set<Int64>()
-        let asksForActors = contains { $0.conditions.contains { if case .noEvents = $0 { true } else { false } } }
         for index in indices {
             guard first.count < limit else { break }
             let append = self[index]
-            let relies = append.conditions.contains { condition in
-                switch condition {
-                case .ends(let stream, _): changed.contains(stream)
-                case .noEvents(let actor, _): actors.contains(actor)
-                }
-            }
-            guard !relies, !ids.contains(append.id), !append.streams.contains(where: { changed.contains($0.stream) }) else {
+            let streams = append.streams.map(\.stream) + append.conditions.map(\.stream)
+            guard !ids.contains(append.id), !streams.contains(where: changed.contains) else {
                 dependent.append(index)
                 continue
             }
             first.append(index)
             ids.insert(append.id)
             for part in append.streams where !part.events.isEmpty { changed.insert(part.stream) }
-            if asksForActors, !append.stored.isEmpty, let actor = append.actor { actors.insert(actor) }
         }
         return (first, dependent)
     }

@@ -160,11 +160,12 @@ struct AppendTransaction: Sendable {
         let envelopes = batch.flatMap(\.envelopes)
         let stored = batch.flatMap(\.stored)
         // The last event of an append has its id, and answers it.
-        let hashes = batch.flatMap { append in
-            append.stored.indices.map { $0 == append.stored.count - 1 ? append.requestHash : nil }
+        let keyed = batch.flatMap { append in
+            append.stored.indices.map { $0 == append.stored.count - 1 && append.requestHash != nil ? append : nil }
         }
+        let commands = keyed.allSatisfy { $0 == nil } ? [] : keyed
         let ended = batch.filter(\.stored.isEmpty)
-        let conditions = batch.conditions.parameters
+        let conditions = batch.conditions
         let append: SQL = """
             SELECT log.append(
                 \(envelopes.map(\.id)), \(envelopes.map(\.stream.description)), \(envelopes.map(\.version)),
@@ -172,15 +173,13 @@ struct AppendTransaction: Sendable {
                 \(envelopes.map(\.recordedAt)), \(stored.map(\.facts)), \(envelopes.map { String(decoding: $0.metadata.utf8, as: UTF8.self) }),
                 \(stored.map(\.personal?.text)), \(stored.map { $0.personal.map { Bytea(bytes: Array($0.digest)) } }),
                 \(projections.map { type(of: $0).schema }), \(projections.map { type(of: $0).version }),
-                \(hashes.allSatisfy { $0 == nil } ? [] : hashes.map { $0?.bytea }),
-                \(ended.map(\.id)), \(ended.map { $0.requestHash?.bytea }), \(ended.map(\.last.stream.description)),
-                \(ended.map(\.last.version)),
-                \(conditions.streams), \(conditions.ids), \(conditions.actors), \(conditions.positions)
+                \(commands.map { $0?.requestHash?.bytea }), \(commands.map { $0?.owner?.description }),
+                \(ended.map(\.id)), \(ended.map { $0.requestHash?.bytea }), \(ended.map { $0.owner?.description }),
+                \(ended.map(\.last.stream.description)), \(ended.map(\.last.version)),
+                \(conditions.map(\.stream.description)), \(conditions.map(\.lastID))
             )
             """
-        let erased = batch.flatMap(\.erasedStreams)
-        return [append] + (erased.isEmpty ? [] : ["SELECT log.erase(\(erased.map(\.description)))"])
-            + projections.flatMap { $0.writes(for: envelopes, in: type(of: $0).schema) }.map(\.statement)
+        return [append] + projections.flatMap { $0.writes(for: envelopes, in: type(of: $0).schema) }.map(\.statement)
     }
 
     /// - Parameter rows: the rows of ``statements(for:)``

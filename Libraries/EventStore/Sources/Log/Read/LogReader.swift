@@ -62,6 +62,16 @@ public struct LogReader: Sendable {
         try await select("WHERE stream = \(stream.description) ORDER BY version DESC LIMIT 1").first
     }
 
+    /// The last recorded event of a stream with one of these types, up to a version; nil if there is none.
+    /// - Throws: ``PostgresError``, ``FormatError``, or `CancellationError`
+    public func newest(of stream: StreamName, types: [String], through version: Int32) async throws -> RecordedEvent? {
+        try await select(
+            """
+            WHERE stream = \(stream.description) AND version <= \(version) AND type = ANY(\(types)) ORDER BY version DESC LIMIT 1
+            """
+        ).first
+    }
+
     /// The recorded events that the end of a query selects.
     private func select(_ clauses: SQL) async throws -> [RecordedEvent] {
         try await client.query("SELECT \(Self.columns) FROM log.recorded_events \(clauses)").map(RecordedEvent.init)

@@ -1,0 +1,194 @@
+internal import Postgres
+internal import Synchronization
+
+/// Ends what the log, the read models and the records of commands have of an erased person.
+///
+/// A person is erased by one domain event, such as `UserErased`: from its commit on no command of the person succeeds. The subscription
+/// then ends all other streams of the person by domain events such as `EventErased`. These come later in the log. Each such event, of
+/// persons and of other streams, is the task to end the personal members of its stream. So the log itself is the list of what is left,
+/// and a node that dies in the middle leaves the rest to the next leader.
+///
+/// No part takes the log's lock for long: an append has at most ``streamsAtOnce`` streams, and personal members end without the lock.
+/// docs/decisions/0059-personal-members.md
+public struct Erasure: Subscription {
+    public static let subscription = "erasures"
+    /// Maximum number of streams in one append.
+    static let streamsAtOnce = 100
+    /// Maximum number of recorded events, and of commands, that one transaction changes, and of streams in one query.
+    static let rowsAtOnce = 1_000
+
+    public let name = subscription
+    public let filter: LogFilter
+    private let parts: [PersonalStreams]
+    private let log: EventLog
+    private let database: PostgresClient
+    private let readModels: ReadModels
+    private let dependencies: Dependencies
+
+    public init(_ context: ModuleContext) {
+        filter = Self.filter(of: context.modules)
+        parts = context.modules.flatMap(\.personalStreams)
+        log = context.log
+        database = context.database
+        readModels = ReadModels(projections: context.modules.projections, client: context.database, logger: context.logger)
+        dependencies = context.dependencies
+    }
+
+    /// Selects the erasures of all modules.
+    public static func filter(of modules: [Module]) -> LogFilter {
+        let types = modules.domainEvents.flatMap { $0.storedTypes.map(\.name) }
+        let erasures = Set(types.filter(StoredType.isErasure))
+        // An empty set would select everything.
+        precondition(!erasures.isEmpty, "no module has an erasure")
+        return LogFilter(types: erasures)
+    }
+
+    /// Ends the streams of the persons that the events erase, and the personal members of the events' own streams. A repetition finds
+    /// nothing left.
+    /// - Throws: the errors of ``EventLog/append(_:)``, `ReadModelError.behind`, `PostgresError`, `CancellationError`
+    public func perform(_ events: [RecordedEvent]) async throws {
+        let streams = events.map(\.envelope.stream)
+        for stream in streams { try await endStreams(of: stream) }
+        let names = Set(streams.map(\.description)).sorted()
+        var changed: Int64 = 1
+        while changed > 0 {
+            changed = try await database.query("SELECT log.erase(\(names), \(Int32(Self.rowsAtOnce)))").decode(Int64.self)[0]
+        }
+        try await readModels.forget()
+    }
+
+    /// Appends the erasure of each stream of a person until none is left. Others may change the streams meanwhile, such as an operator who
+    /// hides an event.
+    private func endStreams(of person: StreamName) async throws {
+        let own = parts.filter { $0.category == person.category }
+        guard !own.isEmpty, let id = person.keyAsID else { return }
+        while true {
+            var streams: [PersonalStream] = []
+            for part in own { streams += try await part.find(id, database) }
+            let left = try await appends(ending: streams, of: person)
+            guard !left.isEmpty else { return }
+            for append in left {
+                // Another writer was faster.
+                if case .conflict = try await log.append(append) { try await dependencies.sleep(.milliseconds(50)) }
+            }
+        }
+    }
+
+    /// The request id in the metadata of what the erasure of a person records.
+    static func requestID(of person: StreamName) -> String { "erasure of \(person)" }
+
+    /// The appends that end those of the streams that are not erased yet.
+    private func appends(ending streams: [PersonalStream], of person: StreamName) async throws -> [AppendRequest] {
+        var versions: [String: Int32] = [:]
+        for start in stride(from: 0, to: streams.count, by: Self.rowsAtOnce) {
+            let names = streams[start..<min(start + Self.rowsAtOnce, streams.count)].map(\.name.description)
+            let found = try await database.query(
+                "SELECT stream, version FROM log.versions(\(names)) WHERE NOT log.is_erased(stream)")
+            for (stream, version) in try found.decode((String, Int32).self) { versions[stream] = version }
+        }
+        // Each stream once, although several modules may find it.
+        let left = streams.compactMap { stream in
+            versions.removeValue(forKey: stream.name.description).map {
+                StreamAppend([stream.erasure], to: stream.name, after: $0)
+            }
+        }
+        return stride(from: 0, to: left.count, by: Self.streamsAtOnce).map { start in
+            AppendRequest(
+                id: dependencies.newDomainEventID, streams: Array(left[start..<min(start + Self.streamsAtOnce, left.count)]),
+                recordedAt: dependencies.now(),
+                metadata: Metadata(requestID: Self.requestID(of: person), actor: nil, traceID: nil))
+        }
+    }
+}
+
+/// What became of the erasures of persons.
+public final class Erasures: Sendable {
+    /// Maximum number of callers that wait in one process. A further one is told at once that something is left.
+    private static let waitLimit = 32
+
+    private let waiting = Mutex(0)
+    private static let firstPause = Duration.milliseconds(10)
+    private static let longestPause = Duration.milliseconds(500)
+
+    private let parts: [PersonalStreams]
+    private let database: PostgresClient
+    private let dependencies: Dependencies
+
+    public init(_ context: ModuleContext) {
+        parts = context.modules.flatMap(\.personalStreams)
+        database = context.database
+        dependencies = context.dependencies
+    }
+
+    /// Counts what an erasure of a person ends.
+    /// - Throws: `ReadModelError.behind`, `PostgresError`, `CancellationError`
+    public func figures(of person: StreamName) async throws -> Figures {
+        var streams = [person]
+        for part in parts where part.category == person.category {
+            guard let id = person.keyAsID else { break }
+            streams += try await part.find(id, database).map(\.name)
+        }
+        let names = streams.map(\.description)
+        let counts = try await database.query(
+            """
+            SELECT (SELECT coalesce(sum(version), 0) FROM log.versions(\(names)))::bigint,
+                (SELECT count(*) FROM log.commands WHERE owner = \(person.description)),
+                (SELECT count(*) FROM log.parked_streams WHERE stream = ANY(\(names)))
+            """
+        ).decode((Int64, Int64, Int64).self)
+        let (events, commands, parked) = counts.first ?? (0, 0, 0)
+        return Figures(
+            streams: Dictionary(grouping: streams, by: \.category).mapValues(\.count), recordedEvents: events,
+            commands: commands, parkedStreams: parked)
+    }
+
+    /// What an erasure ends.
+    public struct Figures: Sendable {
+        /// By category.
+        public var streams: [String: Int]
+        public var recordedEvents: Int64
+        public var commands: Int64
+        public var parkedStreams: Int64
+    }
+
+    /// Waits until nothing is left of a person.
+    /// - Parameters:
+    ///   - position: the position of the domain event that erased the person
+    ///   - time: the longest wait
+    /// - Returns: the position from which on nothing is left. `nil` if the subscription is under way, waits for a leader, or parked a
+    ///   stream of the person
+    /// - Throws: `PostgresError`, `CancellationError`
+    public func end(of person: StreamName, at position: Int64, within time: Duration) async throws -> Int64? {
+        let mayWait = waiting.withLock { waiting in
+            waiting += 1
+            return waiting <= Self.waitLimit
+        }
+        defer { waiting.withLock { $0 -= 1 } }
+        let clock = ContinuousClock()
+        let deadline = clock.now + time
+        // First the person's own event, and then all that was appended until it was handled.
+        var goal = position
+        var isLast = false
+        var pause = Self.firstPause
+        while true {
+            let found = try await database.query(
+                """
+                SELECT s.position, log.tail(), EXISTS (
+                    SELECT FROM log.parked_streams AS p JOIN log.recorded_events AS e ON e.position = p.position
+                    WHERE p.subscription = \(Erasure.subscription)
+                        AND (p.stream = \(person.description) OR e.metadata ->> 'request_id' = \(Erasure.requestID(of: person)))
+                ) FROM log.subscriptions AS s WHERE s.name = \(Erasure.subscription) ORDER BY s.number DESC LIMIT 1
+                """
+            ).decode((Int64, Int64, Bool).self)
+            if let (reached, tail, isParked) = found.first {
+                guard !isParked else { return nil }
+                if reached >= goal, isLast { return goal }
+                if reached >= tail, tail >= goal { return tail }
+                if reached >= goal { (goal, isLast) = (tail, true) }
+            }
+            guard mayWait, clock.now < deadline else { return nil }
+            try await dependencies.sleep(pause)
+            pause = min(pause * 2, Self.longestPause)
+        }
+    }
+}

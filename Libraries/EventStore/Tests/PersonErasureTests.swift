@@ -1,0 +1,419 @@
+import Encoding
+import Foundation
+import Postgres
+import Synchronization
+import TestDatabase
+import Testing
+
+@testable import EventStore
+
+/// A person, whose notes are the streams of the category `note`.
+private enum PersonEvent: DomainEvent, Hashable {
+    case created
+    case erased
+
+    static let category = "person"
+    static let storedTypes = [StoredType("PersonCreated"), StoredType("PersonErased")]
+    static let personalMembers: Set<String> = []
+
+    init(type: String, content: EventContent) throws { self = type == "PersonErased" ? .erased : .created }
+
+    var stored: (type: String, data: JSON) {
+        switch self {
+        case .created: ("PersonCreated", [:])
+        case .erased: ("PersonErased", [:])
+        }
+    }
+}
+
+extension TestStore {
+    /// The modules of persons, of notes and of counters. All notes belong to every person, and all counters to nobody.
+    private func modules(find: @escaping PersonalStreams.Find) -> [Module] {
+        [
+            Module("persons", domainEvents: [PersonEvent.self], projections: []),
+            Module(
+                "notes", domainEvents: [NoteEvent.self], projections: [NotesProjection()],
+                personalStreams: [PersonalStreams(of: PersonEvent.category, find: find)]),
+            Module("counters", domainEvents: [Counted.self], projections: [SumProjection()]),
+        ]
+    }
+
+    fileprivate static let notes: PersonalStreams.Find = { _, database in
+        try await database.query("SELECT DISTINCT stream FROM log.recorded_events WHERE stream LIKE 'note-%' ORDER BY 1")
+            .decode(String.self).map { PersonalStream(StreamName($0), endsWith: NoteEvent.erased) }
+    }
+
+    fileprivate func context(find: @escaping PersonalStreams.Find = notes) -> ModuleContext {
+        ModuleContext(log: log, database: client, dependencies: .system, modules: modules(find: find), logger: .quiet)
+    }
+
+    /// Runs the subscription that erases, as a node of its own would, until the body has ended.
+    func withErasures(_ body: @escaping @Sendable () async throws -> Void) async throws {
+        try await withErasures(find: Self.notes, body)
+    }
+
+    fileprivate func withErasures(
+        find: @escaping PersonalStreams.Find, timing: SubscriptionRunner.Timing = .test,
+        _ body: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        try await Self.withNotifier(client, listens: true, pollSeconds: 0.05) { notifier in
+            let runner = SubscriptionRunner(
+                Erasure(context(find: find)), client: client, notifier: notifier, timing: timing, logger: .quiet)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { await runner.run() }
+                defer { group.cancelAll() }
+                try await body()
+            }
+        }
+    }
+
+    /// The person whom ``erasePerson()`` erases.
+    fileprivate static let erased = StreamName("person-7")
+
+    /// Erases a person, which is one small append.
+    fileprivate func erasePerson() async throws -> Int64 {
+        var request = AppendRequest.counting("", after: 0)
+        for (version, event) in [PersonEvent.created, .erased].enumerated() {
+            request = AppendRequest(
+                id: UUID(), streams: [StreamAppend([event], to: Self.erased, after: Int32(version))],
+                recordedAt: request.recordedAt,
+                metadata: request.metadata)
+            _ = try await log.record(request)
+        }
+        return try await reader.tail()
+    }
+
+    /// Appends to notes of one version, many in one append.
+    fileprivate func write(_ notes: Range<Int>) async throws {
+        for start in stride(from: notes.lowerBound, to: notes.upperBound, by: 100) {
+            let streams = (start..<min(start + 100, notes.upperBound)).map {
+                StreamAppend([NoteEvent.written("Dear Ann")], to: StreamName("note-\($0)"), after: 0)
+            }
+            let model = AppendRequest.counting("", after: 0)
+            _ = try await log.record(
+                AppendRequest(id: UUID(), streams: streams, recordedAt: model.recordedAt, metadata: model.metadata))
+        }
+    }
+
+    /// The number of recorded events with personal members.
+    fileprivate func words() async throws -> Int64 {
+        try await client.query("SELECT count(*) FROM log.recorded_events WHERE personal IS NOT NULL").decode(Int64.self)[0]
+    }
+}
+
+@Suite struct `Erasing a person` {
+    @Test func `the streams of a person end in appends of at most a hundred, and nothing of them is left`() async throws {
+        try await TestStore.with { store in
+            try await store.write(0..<250)
+            var keyed = AppendRequest.counting("1", after: 0)
+            keyed.setKey(RequestHash(of: "request".utf8))
+            _ = try await store.log.record(keyed)
+            keyed = .counting("2", after: 0)
+            keyed.setKey(RequestHash(of: "request".utf8), owner: StreamName("person-8"))
+            _ = try await store.log.record(keyed)
+            let position = try await store.erasePerson()
+            try await store.withErasures {
+                let end = try await Erasures(store.context()).end(of: TestStore.erased, at: position, within: .seconds(60))
+                #expect(end != nil)
+            }
+            #expect(try await store.words() == 0)
+            let appends = try await store.client.query(
+                "SELECT count(*) FROM log.recorded_events WHERE type = 'NoteErased' GROUP BY xmin::text ORDER BY 1"
+            ).decode(Int64.self)
+            #expect(appends == [50, 100, 100])
+            #expect(try await store.client.query("SELECT owner FROM log.commands").decode(String.self) == ["person-8"])
+        }
+    }
+
+    @Test func `an erasure that is killed again and again comes to its end`() async throws {
+        try await TestStore.with { store in
+            try await store.write(0..<400)
+            let position = try await store.erasePerson()
+            let erasures = Erasures(store.context())
+            var timing = SubscriptionRunner.Timing.test
+            timing.claimSeconds = 0.001
+            timing.leaseSeconds = 0.2
+            let quick = timing
+            // Another node goes on each time: it has another leader's id. The later ones live longer.
+            for milliseconds in stride(from: 10, through: 600, by: 10) {
+                try await store.withErasures(find: TestStore.notes, timing: quick) {
+                    try await Task.sleep(for: .milliseconds(milliseconds))
+                    // A node without its connections cannot give the lease back.
+                    guard milliseconds.isMultiple(of: 20) else { return }
+                    try await store.database.withClient { other in
+                        _ = try await other.query(
+                            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                        )
+                    }
+                }
+                if (try? await erasures.end(of: TestStore.erased, at: position, within: .zero)) != nil { break }
+            }
+            try await eventually { (try? await erasures.end(of: TestStore.erased, at: position, within: .zero)) != nil }
+            #expect(try await store.words() == 0)
+            let erased = try await store.client.query("SELECT stream FROM log.recorded_events WHERE type = 'NoteErased'").decode(
+                String.self)
+            #expect(erased.count == 400)
+            #expect(Set(erased).count == 400)
+        }
+    }
+
+    @Test func `what others write to a stream of the person meanwhile ends, too`() async throws {
+        try await TestStore.with { store in
+            try await store.write(0..<3)
+            let position = try await store.erasePerson()
+            let isFirst = Mutex(true)
+            try await store.withErasures(find: { person, database in
+                let found = try await TestStore.notes(person, database)
+                let isNow = isFirst.withLock { isFirst in
+                    defer { isFirst = false }
+                    return isFirst
+                }
+                // One stream of the answer grows, and the answer lacks another: the next look finds it.
+                if isNow {
+                    _ = try await store.log.record(.noting("1", after: 1, .written("Dear Bob")))
+                    try await store.write(3..<4)
+                }
+                return found
+            }) {
+                let end = try await Erasures(store.context()).end(of: TestStore.erased, at: position, within: .seconds(60))
+                #expect(end != nil)
+            }
+            #expect(try await store.words() == 0)
+        }
+    }
+
+    @Test func `an append of the erasure that meets a newer version is decided again`() async throws {
+        try await TestStore.with { store in
+            try await store.write(0..<2)
+            let position = try await store.erasePerson()
+            try await store.database.withClient { other in
+                let erasing = try await other.withTransaction { connection in
+                    try await connection.query("SELECT log.lock()")
+                    let erasing = Task {
+                        try await store.withErasures {
+                            let end = try await Erasures(store.context()).end(
+                                of: TestStore.erased, at: position, within: .seconds(60))
+                            #expect(end != nil)
+                        }
+                    }
+                    try await eventually("the erasure has read the versions, and waits for the lock") {
+                        try await other.query(
+                            "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'SELECT log.append(%'"
+                        ).count == 1
+                    }
+                    try await connection.query(
+                        """
+                        SELECT log.append(ARRAY[gen_random_uuid()], ARRAY['note-1'], ARRAY[2], ARRAY['NoteRead'], ARRAY[1::smallint],
+                            ARRAY[now()], ARRAY['{}'], ARRAY['{"request_id":"x","actor":1,"trace_id":null}'], ARRAY[NULL],
+                            ARRAY[NULL::bytea], '{}', '{}')
+                        """)
+                    return erasing
+                }
+                try await erasing.value
+            }
+            #expect(try await store.words() == 0)
+            let versions = try await store.client.query(
+                "SELECT version FROM log.recorded_events WHERE type = 'NoteErased' ORDER BY stream"
+            ).decode(Int32.self)
+            #expect(versions == [2, 3])
+        }
+    }
+
+    @Test func `an erasure without a leader, or with a parked stream, is not finished`() async throws {
+        try await TestStore.with { store in
+            try await store.write(0..<1)
+            let position = try await store.erasePerson()
+            let erasures = Erasures(store.context())
+            #expect(try await erasures.end(of: TestStore.erased, at: position, within: .milliseconds(50)) == nil)
+            struct Unfindable: Error {}
+            try await store.withErasures(find: { _, _ in throw Unfindable() }) { try await store.reaches(position, "erasures") }
+            #expect(try await erasures.end(of: TestStore.erased, at: position, within: .milliseconds(50)) == nil)
+            let subscriptions = Subscriptions(client: store.client)
+            #expect(try await subscriptions.parkedStreams(of: "erasures").map(\.stream) == [TestStore.erased])
+            try await store.withErasures {
+                try await subscriptions.retry(of: "erasures")
+                try await eventually { try await erasures.end(of: TestStore.erased, at: position, within: .zero) != nil }
+            }
+            #expect(try await store.words() == 0)
+        }
+    }
+
+    @Test func `an erasure with a parked stream of the person is not finished, however often somebody asks`() async throws {
+        try await TestStore.with { store in
+            _ = try await store.log.record(.counting("1", after: 0))
+            try await store.write(0..<3)
+            let position = try await store.erasePerson()
+            try await store.withErasures { try await store.reaches(position + 3, "erasures") }
+            let erasures = Erasures(store.context())
+            for stream in ["note-1", "counter-1"] {
+                #expect(try await erasures.end(of: TestStore.erased, at: position, within: .zero) != nil)
+                // The position of the event that the subscription failed to handle.
+                let parked: SQL = "SELECT max(position) FROM log.recorded_events WHERE stream = \(stream)"
+                try await store.client.query(
+                    "INSERT INTO log.parked_streams (subscription, stream, version, position, reason) VALUES ('erasures', \(stream), 1, (\(parked)), '')"
+                )
+                for _ in 1...2 {
+                    let end = try await erasures.end(of: TestStore.erased, at: position, within: .zero)
+                    // What is left of others is nothing of the person.
+                    #expect((end == nil) == (stream == "note-1"))
+                }
+                try await store.client.query("DELETE FROM log.parked_streams")
+            }
+        }
+    }
+
+    @Test func `the words of a stream end without the lock of the log`() async throws {
+        try await TestStore.with { store in
+            try await store.write(0..<1)
+            _ = try await store.log.record(.noting("0", after: 1, .erased))
+            try await store.database.withClient { other in
+                try await other.withTransaction { connection in
+                    try await connection.query("SELECT log.lock()")
+                    let ended = try await store.client.query("SELECT log.erase('{note-0}', 10)").decode(Int64.self)
+                    #expect(ended == [1])
+                }
+            }
+            #expect(try await store.words() == 0)
+        }
+    }
+
+    /// Other appends wait for one append of the erasure at most, and for no change of rows.
+    @Test func `appends of others go on beside the erasure of a person with thousands of streams`() async throws {
+        try await TestStore.with { store in
+            try await store.write(0..<3_000)
+            let position = try await store.erasePerson()
+            let isFinished = Mutex(false)
+            let waits = Mutex<[Duration]>([])
+            let neighbour: @Sendable () async throws -> Void = {
+                var number: Int32 = 0
+                while !isFinished.withLock(\.self) {
+                    let clock = ContinuousClock()
+                    let began = clock.now
+                    _ = try await store.log.record(.counting("neighbour", after: number))
+                    waits.withLock { $0.append(clock.now - began) }
+                    number += 1
+                }
+            }
+            try await store.withErasures {
+                let appending = Task { try await neighbour() }
+                let end = try await Erasures(store.context()).end(of: TestStore.erased, at: position, within: .seconds(120))
+                isFinished.withLock { $0 = true }
+                #expect(end != nil)
+                try await appending.value
+            }
+            // One append for all 3,000 streams would hold each of them up for half a second, and they would be few.
+            let sorted = waits.withLock { $0.sorted() }
+            #expect(sorted.count >= 30)
+            #expect(try #require(sorted.dropLast(sorted.count / 10).last) < .milliseconds(100), "\(sorted.suffix(5))")
+            #expect(try await store.words() == 0)
+        }
+    }
+}
+
+@Suite struct `Erasing a person from copies of read models` {
+    private static func schemas(_ store: TestStore) async throws -> [String] {
+        try await store.client.query("SELECT nspname::text FROM pg_namespace WHERE nspname LIKE 'notes%' ORDER BY 1").decode(
+            String.self)
+    }
+
+    private static func erase(_ store: TestStore) async throws {
+        let position = try await store.erasePerson()
+        try await store.withErasures {
+            let end = try await Erasures(store.context()).end(of: TestStore.erased, at: position, within: .seconds(60))
+            #expect(end != nil)
+        }
+    }
+
+    @Test func `the tables before the last rebuild follow the log to the erasure, and a reader of them holds nothing up`()
+        async throws
+    {
+        try await TestStore.with { store in
+            try await store.count(3, counters: 1)
+            try await store.models.rebuild { _ in }
+            try await store.count(from: 3, 2, counters: 1)
+            try await store.database.withClient(connections: 1) { reader in
+                try await reader.withTransaction { connection in
+                    try await connection.query("SELECT FROM sums_v1_previous.sums")
+                    try await Self.erase(store)
+                }
+            }
+            for schema in ["sums_v1", "sums_v1_previous"] {
+                let versions = try await store.client.query("SELECT version FROM \(identifier: schema).sums").decode(Int32.self)
+                #expect(versions == [5], "\(schema)")
+            }
+        }
+    }
+
+    @Test func `an interrupted rebuild is dropped, and one under way is not`() async throws {
+        for isLeased in [false, true] {
+            try await TestStore.with { store in
+                try await store.write(0..<2)
+                let builder = UUID()
+                _ = try await store.client.run([
+                    "CREATE SCHEMA notes_v1_rebuild",
+                    "INSERT INTO log.read_models (schema, version, position) VALUES ('notes_v1_rebuild', 1, 2)",
+                    "INSERT INTO log.shadows (schema, builder, leased_until) VALUES ('notes_v1_rebuild', \(builder), '-infinity')",
+                ])
+                let renewing = Task {
+                    while isLeased {
+                        try await store.client.query("SELECT log.renew_lease(\(builder), 9)")
+                        try await Task.sleep(for: .seconds(1))
+                    }
+                }
+                defer { renewing.cancel() }
+                if isLeased { try await eventually { try await store.client.query("SELECT FROM log.leases").count == 1 } }
+                try await Self.erase(store)
+                #expect(try await Self.schemas(store) == (isLeased ? ["notes_v1_rebuild"] : []))
+            }
+        }
+    }
+
+    @Test(arguments: [(23, ["notes_v1", "notes_v8", "notes_v9"]), (25, ["notes_v1", "notes_v9"])])
+    func `a copy of another version without a server is dropped a day after an erasure that it lacks`(
+        hours: Int, left: [String]
+    ) async throws {
+        try await TestStore.with { store in
+            let models = ReadModels(projections: [NotesProjection()], client: store.client, logger: .quiet)
+            try await models.prepare()
+            _ = try await store.log.record(.noting("1", after: 0, .written("Dear Ann")))
+            for (schema, position) in [("notes_v8", 1), ("notes_v9", 2)] as [(String, Int64)] {
+                _ = try await store.client.run([
+                    "CREATE SCHEMA \(identifier: schema)",
+                    """
+                    INSERT INTO log.read_models (schema, version, position, built_at)
+                    VALUES (\(schema), 1, \(position), now() - interval '3 days')
+                    """,
+                ])
+            }
+            try await store.client.query(
+                """
+                SELECT log.append(ARRAY[gen_random_uuid()], ARRAY['note-1'], ARRAY[2], ARRAY['NoteErased'], ARRAY[1::smallint],
+                    ARRAY[now() - make_interval(hours => \(Int32(hours)))], ARRAY['{}'],
+                    ARRAY['{"request_id":"x","actor":1,"trace_id":null}'], ARRAY[NULL], ARRAY[NULL::bytea], '{}', '{}')
+                """)
+            // A copy that moves belongs to a server that starts.
+            let standing = try await models.dropForgotten(standing: [:])
+            #expect(standing == ["notes_v8": 1, "notes_v9": 2])
+            _ = try await models.dropForgotten(standing: ["notes_v8": 0])
+            #expect(try await Self.schemas(store) == ["notes_v1", "notes_v8", "notes_v9"])
+            _ = try await models.dropForgotten(standing: standing)
+            let schemas = try await store.client.query(
+                "SELECT nspname::text FROM pg_namespace WHERE nspname LIKE 'notes%' ORDER BY 1"
+            ).decode(String.self)
+            #expect(schemas == left)
+        }
+    }
+}
+
+/// A read model of notes that has no rows.
+private struct NotesProjection: Projection {
+    static let name = "notes"
+    static let version: Int32 = 1
+    static let personalColumns: Set<String> = []
+
+    static func tables(in schema: String) -> String { "CREATE TABLE \(schema).notes (note text PRIMARY KEY);" }
+    static func indexes(in schema: String) -> String { "" }
+
+    func fold(_ envelopes: [EventEnvelope<NoteEvent>]) -> [String] { [] }
+    func writes(for notes: [String], in schema: String) -> [Write] { [] }
+}
