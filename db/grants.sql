@@ -39,7 +39,7 @@ GRANT USAGE ON SCHEMA humon TO humon_app;
 GRANT SELECT ON humon.migrations TO humon_app;
 GRANT USAGE ON SCHEMA log TO humon_app;
 -- Not INSERT: log.append alone records events and commands.
-GRANT SELECT ON log.recorded_events, log.commands TO humon_app;
+GRANT SELECT ON log.recorded_events, log.commands, log.pepper TO humon_app;
 GRANT SELECT, INSERT ON log.program_formats TO humon_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON log.read_models, log.inline_read_models, log.shadows, log.leases, log.subscriptions,
     log.parked_streams TO humon_app;
@@ -47,6 +47,8 @@ GRANT SELECT, USAGE ON ALL SEQUENCES IN SCHEMA log TO humon_app;
 
 GRANT USAGE ON SCHEMA humon, log TO humon_reader;
 GRANT SELECT ON ALL TABLES IN SCHEMA humon, log TO humon_reader;
+-- With it a reader could test guesses of the addresses of erased persons.
+REVOKE ALL ON log.pepper FROM humon_reader;
 GRANT SELECT ON ALL SEQUENCES IN SCHEMA humon, log TO humon_reader;
 
 -- PostgreSQL lets every role execute a new function. A role that may only read must neither append nor take a lock.

@@ -112,6 +112,27 @@ import Testing
         }
     }
 
+    @Test func `the device keeps its token until the server says that nothing is left of the user`() async throws {
+        try await TestClient.withoutServer { client in
+            let tokens = DeviceTokens(current: "a")
+            client.tokens.save(tokens)
+            let fields = "Location: /v1/erasures/7\r\nRetry-After: 1\r\n"
+            let later = Relay.Fate.response(202, type: "application/json", fields: fields, body: "{}")
+            for _ in 0..<11 { client.relay.next(later) }
+            await #expect(throws: HumonError.erasing(id: "7")) { try await client.humon.eraseUser() }
+            #expect(client.tokens.load() == tokens)
+            #expect(client.relay.requests.count == 11)
+            #expect(client.relay.requests.allSatisfy { field("tb-device-token", in: $0) == "a" })
+            #expect(client.pauses.all == [Duration](repeating: .seconds(1), count: 10))
+
+            client.relay.next(later, .response(200, type: "application/json", body: "{}"))
+            try await client.humon.eraseUser()
+            #expect(client.tokens.load() == nil)
+            client.relay.next(.response(200, type: "application/json", body: #"{"state":"erased"}"#))
+            #expect(try await client.humon.isErased("7"))
+        }
+    }
+
     @Test func `the device keeps its token if the server does not know that the user is erased`() async throws {
         try await TestClient.with { client in
             _ = try await client.humon.me()

@@ -100,7 +100,8 @@ import Yams
         ]
         let lasting: [HumonError] = [
             .malformedRequest(problem), .validationFailed(problem), .unauthorized(problem), .notFound(problem),
-            .versionChanged(problem), .unexpected(problem), .notSignedUp, .unusableResponse(""), .unusableValue(""),
+            .versionChanged(problem), .unexpected(problem), .notSignedUp, .erasing(id: "7"), .unusableResponse(""),
+            .unusableValue(""),
             .connectionFailed(.serverCertificateUntrusted), .tooManyEvents(limit: 1),
         ]
         for error in passing { #expect(error.mayPass, "\(error)") }

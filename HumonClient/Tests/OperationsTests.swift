@@ -48,6 +48,8 @@ import Yams
             #expect(clusters.elements.map(\.count) == [1] && clusters.elements[0].coordinate == TestClient.here)
             try await humon.cancel(id)
             #expect(try await humon.events(in: TestClient.near).elements.isEmpty)
+            let export = String(decoding: try await humon.exportUser(), as: UTF8.self)
+            #expect(export.contains(#""type":"EventCancelled""#) && export.hasSuffix("]}\n"), "\(export)")
             #expect(try await humon.openAPIDocument().starts(with: Data(#"{"openapi":"3.1.0""#.utf8)))
         }
     }
@@ -116,6 +118,36 @@ import Yams
             }
             #expect(requests.count == 1)
             #expect(try await tasks.signIn(email: "ann@example.org", password: "correct horse") == account)
+            await #expect(throws: HumonError.self) { try await tasks.eraseAccount(password: "wrong horse") }
+            #expect(tokens.load() != nil)
+            try await tasks.eraseAccount(password: "correct horse")
+            #expect(tokens.load() == nil)
+            #expect(try await tasks.signUp(email: "ann@example.org", password: "correct horse") != account)
+        }
+    }
+
+    @Test func `an account keeps its token until the server says that nothing is left of it`() async throws {
+        try await TestClient.withoutServer { client in
+            let server = try #require(URL(string: "http://127.0.0.1:\(client.relay.port)"))
+            let tokens = MemoryTokenStore(DeviceTokens(current: "a"))
+            let tasks = TaskAPI(HumonAPI.Configuration(server: server, tokens: tokens, timeout: TestClient.patience))
+            let fields = "Location: /v1/erasures/7\r\nRetry-After: 0\r\n"
+            let answer = { (state: String) in
+                Relay.Fate.response(200, type: "application/json", fields: fields, body: #"{"state":"\#(state)"}"#)
+            }
+            client.relay.next(
+                .response(202, type: "application/json", fields: fields, body: "{}"), answer("erasing"), answer("erased"))
+            try await tasks.eraseAccount(password: "correct horse")
+            #expect(tokens.load() == nil)
+            let lines = client.relay.requests.compactMap { $0.split(separator: "\r\n").first.map(String.init) }
+            #expect(lines == ["DELETE /v1/accounts/me HTTP/1.1"] + Array(repeating: "GET /v1/erasures/7 HTTP/1.1", count: 2))
+            #expect(client.relay.requests.dropFirst().allSatisfy { field("Authorization", in: $0) == nil })
+
+            tokens.save(DeviceTokens(current: "b"))
+            client.relay.next(.response(202, type: "application/json", fields: fields, body: "{}"))
+            for _ in 0..<10 { client.relay.next(answer("erasing")) }
+            await #expect(throws: HumonError.erasing(id: "7")) { try await tasks.eraseAccount(password: "correct horse") }
+            #expect(tokens.load() == DeviceTokens(current: "b"))
         }
     }
 }

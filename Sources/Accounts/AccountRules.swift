@@ -82,18 +82,38 @@ public struct ChangePassword: Sendable {
     /// - Throws: ``AccountRejection/invalid(errors:)`` with all validation errors
     public init(_ fields: JSON?) throws(AccountRejection) {
         var errors: [FieldError] = []
-        if case .string(let text)? = fields?["current_password"], !text.isEmpty {
-            current = Password(text)
-        } else {
-            errors.append(.blank("current_password", at: "/user/current_password"))
-        }
+        current = Password.current(fields?["current_password"], &errors)
         let new = Password.new(fields?["password"], &errors)
         guard errors.isEmpty, let new else { throw .invalid(errors: errors) }
         self.new = new
     }
 }
 
+/// Erase an account.
+public struct EraseAccount: Sendable {
+    /// `nil` for a text that is too long: no account has it.
+    var current: Password?
+
+    /// - Parameter fields: `current_password`
+    /// - Throws: ``AccountRejection/invalid(errors:)`` without a password
+    public init(_ fields: JSON?) throws(AccountRejection) {
+        var errors: [FieldError] = []
+        current = Password.current(fields?["current_password"], &errors)
+        guard errors.isEmpty else { throw .invalid(errors: errors) }
+    }
+}
+
 extension Password {
+    /// Reads the field `current_password`. Adds the validation error of a missing one.
+    /// - Returns: `nil` also for a text that is too long, which is a wrong password
+    fileprivate static func current(_ field: JSON?, _ errors: inout [FieldError]) -> Password? {
+        guard case .string(let text)? = field, !text.isEmpty else {
+            errors.append(.blank("current_password", at: "/user/current_password"))
+            return nil
+        }
+        return Password(text)
+    }
+
     /// Reads the field `password` with the password that an account is to have. Adds its validation errors.
     fileprivate static func new(_ field: JSON?, _ errors: inout [FieldError]) -> Password? {
         let pointer = "/user/password"

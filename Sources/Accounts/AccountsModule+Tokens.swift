@@ -19,14 +19,8 @@ extension AccountsModule {
         var verified: PasswordHash?
         var new: PasswordHash?
         let place = try await commands.handle(context) {
-            guard let (id, _) = try await owner(of: caller) else { throw AccountRejection.unknownToken }
-            let account = try await account(id)
-            if account.password != verified {
-                guard try await hasher.matches(current, account.password, for: client) else {
-                    throw AccountRejection.wrongCurrentPassword
-                }
-                verified = account.password
-            }
+            let account = try await account(of: caller, knowing: current, &verified, for: client)
+            let id = account.id
             let hash: PasswordHash
             if let new {
                 hash = new
@@ -46,16 +40,41 @@ extension AccountsModule {
         return (id, place.position)
     }
 
+    /// The account of a token, for a client that knows the password.
+    /// - Parameter verified: the hash that the password was compared with before
+    /// - Throws: ``AccountRejection/unknownToken``, ``AccountRejection/wrongCurrentPassword``, ``PasswordHasherBusyError``,
+    ///   `ReadModelError.behind`, `PostgresError`, `CancellationError`
+    func account(
+        of caller: AccountToken, knowing password: Password, _ verified: inout PasswordHash?, for client: String
+    ) async throws -> Account {
+        guard let (id, _, _) = try await owner(of: caller), let account = try await account(id) else {
+            throw AccountRejection.unknownToken
+        }
+        if account.password != verified {
+            guard try await hasher.matches(password, account.password, for: client) else {
+                throw AccountRejection.wrongCurrentPassword
+            }
+            verified = account.password
+        }
+        return account
+    }
+
     /// The account with an id or an e-mail address, and the number of its tokens.
     /// - Throws: ``AccountRejection/unknownAccount``, `ReadModelError.behind`, `PostgresError`, `CancellationError`
     package func account(named text: String) async throws -> (id: AccountID, tokens: Int64) {
+        guard let account = try await account(try await id(named: text)) else { throw AccountRejection.unknownAccount }
+        return (account.id, account.tokenCount)
+    }
+
+    /// The account with an e-mail address, or with an id, which may be one of an erased account or of none.
+    /// - Throws: ``AccountRejection/unknownAccount``, `ReadModelError.behind`, `PostgresError`, `CancellationError`
+    package func id(named text: String) async throws -> AccountID {
         if let email = EmailAddress(text) {
             guard let account = try await account(with: email) else { throw AccountRejection.unknownAccount }
-            return (account.id, account.tokenCount)
+            return account.id
         }
         guard let id = Int64(text) else { throw AccountRejection.unknownAccount }
-        let account = try await account(AccountID(rawValue: id))
-        return (account.id, account.tokenCount)
+        return AccountID(rawValue: id)
     }
 
     /// Ends all tokens of an account. A repetition changes nothing.
@@ -64,7 +83,7 @@ extension AccountsModule {
     package func revokeTokens(of id: AccountID, context: CommandContext) async throws -> (count: Int, position: Int64?) {
         var count = 0
         let place = try await commands.handle(context) {
-            let account = try await account(id)
+            guard let account = try await account(id) else { throw AccountRejection.unknownAccount }
             let ended = try await tokens(of: id).map { AccountDomainEvent.signedOut(SignedOut(revoked: $0)) }
             count = ended.count
             return decision(ended, on: id, after: account.version)

@@ -23,14 +23,18 @@ public struct AccountsModule: Sendable {
 
     let database: PostgresClient
     let commands: CommandHandler
+    public let erasures: Erasures
     private let ids: IDAllocator
     let dependencies: Dependencies
     private let state: StateReader
     let hasher: PasswordHasher
+    /// Lookups of a token whose account changes meanwhile.
+    private static let attempts = 4
 
     /// Hashes passwords with the context's ``PasswordHasher``, or with one of its own.
     package init(_ context: ModuleContext) {
         database = context.database
+        erasures = Erasures(context)
         dependencies = context.dependencies
         state = StateReader(of: AccountsProjection(), client: database)
         commands = CommandHandler(context, state: state)
@@ -43,11 +47,12 @@ public struct AccountsModule: Sendable {
     /// A taken address is refused after the password was hashed: a client that asks for addresses pays for a hash each time.
     /// - Parameter client: the client's network, which has one place in the queue of hashes
     /// - Throws: ``AccountRejection/invalid(errors:)``, also if the address has an account; ``PasswordHasherBusyError``,
-    ///   `StreamContended`, `PostgresError`, `EventLogError`, `CancellationError`
+    ///   `StreamContended`, `ReadModelError.behind`, `PostgresError`, `EventLogError`, `CancellationError`
     public func signUp(_ command: SignUp, from client: String, context: CommandContext) async throws -> IssuedToken {
         let valid = try command.validated()
         let password = try await hasher.hash(valid.password, salt: dependencies.randomUUID(), for: client)
-        // The log decides, by the id of the append. The query spares the writer most of the refused appends.
+        // The log decides, by the id of the append. The query spares the writer most of the refused appends. It finds the accounts of an
+        // imported log, too, whose ids have another pepper.
         guard try await account(with: valid.email) == nil else { throw AccountRejection.taken }
         let token = AccountToken(dependencies)
         let created = AccountCreated(name: valid.name, email: valid.email, password: password, token: token.digest)
@@ -56,12 +61,33 @@ public struct AccountsModule: Sendable {
             // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
             let id = AccountID(rawValue: try await ids.next())
             new = id
-            // The log decides who gets the address: it records an id once, and the id derives from the address.
-            return decision([.created(created)], on: id, after: 0, id: UUID(derivedFrom: "account \(valid.email.text)"))
+            return decision([.created(created)], on: id, after: 0, id: try await creationID(of: valid.email))
         }.place
         guard let new, place.stream == new.stream else { throw AccountRejection.taken }
         return IssuedToken(account: new, token: token, position: place.position)
     }
+
+    /// The id of the one recorded event that creates the account of an address. So the log decides a race of two sign-ups, because it
+    /// records an id once.
+    ///
+    /// An erased account keeps its ids. Nobody can test a guess of its address without the database, which has the pepper. The number
+    /// lets the address sign up again: the ids of its erased accounts are passed over.
+    private func creationID(of email: EmailAddress) async throws -> UUID {
+        guard let pepper = try await database.query("SELECT value FROM log.pepper").decode(UUID.self).first else {
+            throw FormatError("log.pepper has no row")
+        }
+        var first = 1
+        while true {
+            let ids = (first..<first + Self.numbersAtOnce).map { UUID(derivedFrom: "account \(pepper) \(email.text) \($0)") }
+            let erased = try await database.query("SELECT id FROM log.recorded(\(ids)) WHERE log.is_erased(stream)").decode(
+                UUID.self)
+            if let id = ids.first(where: { !erased.contains($0) }) { return id }
+            first += Self.numbersAtOnce
+        }
+    }
+
+    /// Number of erased accounts of one address that one query passes over.
+    private static let numbersAtOnce = 16
 
     /// Issues a token to a client that knows the password. A wrong address takes as long as a wrong password. A password that is too long
     /// for any account is refused at once, whatever the address.
@@ -81,7 +107,9 @@ public struct AccountsModule: Sendable {
         var isAgain = false
         var place = try await commands.handle(context) {
             if isAgain {
-                account = try await self.account(account.id)
+                // It may be erased now.
+                guard let present = try await self.account(account.id) else { throw AccountRejection.wrongCredentials }
+                account = present
                 // The password may be another one now.
                 if account.password != verified {
                     guard try await hasher.matches(password, account.password, for: client) else {
@@ -109,7 +137,7 @@ public struct AccountsModule: Sendable {
     ///   `CancellationError`
     public func signOut(_ token: AccountToken, context: CommandContext) async throws -> Int64 {
         try await commands.handle(context) {
-            guard let (id, version) = try await owner(of: token) else { throw AccountRejection.unknownToken }
+            guard let (id, version, _) = try await owner(of: token) else { throw AccountRejection.unknownToken }
             return decision([.signedOut(SignedOut(revoked: token.digest))], on: id, after: version)
         }.place.position
     }
@@ -119,27 +147,46 @@ public struct AccountsModule: Sendable {
     /// - Throws: `ReadModelError.behind`, `PostgresError`, `CancellationError`
     public func account(of token: AccountToken) async throws -> AccountID? { try await owner(of: token)?.id }
 
-    func owner(of token: AccountToken) async throws -> (id: AccountID, version: Int32)? {
-        try await state.rows(
+    /// Carries out a command for the account of a token.
+    ///
+    /// The command's context requires that the account's stream still ends as the lookup saw it, so that no command of an erased account
+    /// is recorded. A sign-in changes the stream, too: then the token is looked up again.
+    /// - Returns: `nil` if no account has the token
+    /// - Throws: what ``account(of:)`` and the command throw, `ReadModelError.behind` if the account changes all the time
+    public func withAccount<Result>(
+        of token: AccountToken, _ context: CommandContext, _ command: (AccountID, CommandContext) async throws -> Result
+    ) async throws -> Result? {
+        for _ in 1...Self.attempts {
+            guard let (id, _, lastID) = try await owner(of: token) else { return nil }
+            let condition = AppendCondition(stream: id.stream, lastID: lastID)
+            if case .some(let result) = try await context.requiring(condition, { try await command(id, $0) }) { return result }
+        }
+        throw ReadModelError.behind(AccountsProjection.schema)
+    }
+
+    /// The account of a token, the version of its stream, and the id of the last recorded event there.
+    func owner(of token: AccountToken) async throws -> (id: AccountID, version: Int32, lastID: UUID)? {
+        let rows = try await state.rows(
             """
-            SELECT a.id, a.version FROM \(identifier: AccountsProjection.schema).account_tokens AS t
+            SELECT a.id, a.version, \(AppendCondition.lastID(stream: "'account-' || a.id", version: "a.version"))
+            FROM \(identifier: AccountsProjection.schema).account_tokens AS t
             JOIN \(identifier: AccountsProjection.schema).accounts AS a ON a.id = t.account_id
             WHERE t.token = \(token.digest.text)
             """
-        ).decode((Int64, Int32).self).first.map { (AccountID(rawValue: $0), $1) }
+        ).decode((Int64, Int32, UUID?).self)
+        guard let (id, version, lastID) = rows.first else { return nil }
+        guard let lastID else { throw ReadModelError.behind(AccountsProjection.schema) }
+        return (AccountID(rawValue: id), version, lastID)
     }
 
     func account(with email: EmailAddress) async throws -> Account? {
         try await account(where: "a.email = \(email.text)")
     }
 
-    func account(_ id: AccountID) async throws -> Account {
-        guard let found = try await account(where: "a.id = \(id.rawValue)") else { throw AccountRejection.unknownAccount }
-        return found
-    }
+    func account(_ id: AccountID) async throws -> Account? { try await account(where: "a.id = \(id.rawValue)") }
 
     private func account(where condition: SQL) async throws -> Account? {
-        let rows = try await database.query(
+        let rows = try await state.rows(
             """
             SELECT a.id, a.version, a.password,
                 (SELECT count(*) FROM \(identifier: AccountsProjection.schema).account_tokens AS t WHERE t.account_id = a.id),

@@ -105,17 +105,17 @@ struct EventsCommands: ParsableCommand {
 struct UsersCommands: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "users",
-        abstract: "End the token of a user, or forget a user.",
+        abstract: "End the token of a user, forget a user, or print what is stored of one.",
         discussion: "EXAMPLE: humon users revoke 7 --dry-run",
-        subcommands: [UsersErase.self, UsersRevoke.self])
+        subcommands: [UsersErase.self, UsersExport.self, UsersRevoke.self])
 }
 
 struct AccountsCommands: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "accounts",
-        abstract: "End the tokens of an account.",
+        abstract: "End the tokens of an account, or forget an account.",
         discussion: "EXAMPLE: humon accounts revoke 7 --dry-run",
-        subcommands: [AccountsRevoke.self])
+        subcommands: [AccountsErase.self, AccountsRevoke.self])
 }
 
 /// The version of this program, for `humon --version`. Change it in the commit that makes a release.

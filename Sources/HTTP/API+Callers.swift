@@ -10,7 +10,7 @@ public struct SharedLimits: Sendable {
     let writes: RateLimiter
     /// Writes of one client address, before the token is known.
     let addressWrites: RateLimiter
-    /// Lookups of one client address that found no user.
+    /// Lookups of one client address that found no user, no account or no erasure.
     public let unknownTokens: RateLimiter
     /// Sign-ups of one client address, of every kind.
     public let dailySignUps: RateLimiter
@@ -108,7 +108,25 @@ extension API {
         do { return try await rotate() } catch UserRejection.unknownToken { throw unknownToken(from: device.subscriber) }
     }
 
-    /// The account of a write.
+    /// Carries out a command for the account of a token. The command's context requires that the account is not erased meanwhile.
+    /// - Throws: `HTTPError.unauthorized` for an unknown token, `HTTPError.tooManyRequests(_:)`, and what the command throws
+    func withAccount<Result>(
+        _ caller: inout TokenSender<AccountToken>, _ context: CommandContext,
+        _ command: (AccountID, CommandContext) async throws -> Result
+    ) async throws -> Result {
+        try limits.unknownTokens.check(caller.subscriber)
+        var allowance: RateAllowance?
+        let result = try await accounts.withAccount(of: caller.token, context) { account, context in
+            // Counted once, although the account may be looked up again.
+            if allowance == nil { allowance = try limits.writes.take(Writer.account(account)) }
+            return try await command(account, context)
+        }
+        guard let result else { throw unknownToken(from: caller.subscriber) }
+        caller.allowance = allowance
+        return result
+    }
+
+    /// The account of a write that changes the account's own stream.
     /// - Throws: `HTTPError.unauthorized` for an unknown token, `HTTPError.tooManyRequests(_:)`, `PostgresError`
     func account(of caller: inout TokenSender<AccountToken>) async throws -> AccountID {
         let account = try await account(of: caller)
@@ -121,6 +139,18 @@ extension API {
     func account(reading request: Request, _ context: RequestContext) async throws -> AccountID {
         guard let token = try request.accountToken(inQuery: true) else { throw HTTPError.unauthorized }
         return try await account(of: TokenSender(token: token, subscriber: subscriber(request, context)))
+    }
+
+    /// Looks up what a secret in the request names. Counts what is not found, so that secrets cannot be guessed without end.
+    /// - Throws: `HTTPError.tooManyRequests(_:)`, and what the lookup throws
+    func limitingGuesses<Found>(
+        _ request: Request, _ context: RequestContext, _ look: () async throws -> Found?
+    ) async throws -> Found? {
+        let subscriber = subscriber(request, context)
+        try limits.unknownTokens.check(subscriber)
+        let found = try await look()
+        if found == nil { _ = unknownToken(from: subscriber) }
+        return found
     }
 
     private func account(of caller: TokenSender<AccountToken>) async throws -> AccountID {

@@ -91,7 +91,7 @@ public struct API: Sendable {
         database = DatabaseCheck(checkHealth)
         moduleMetrics = modules.metrics
         if settings.reads == .devices, apps.contains(.events) { users.tokenEndings?.start() }
-        routes = modules.routes.flatMap { $0(self) } + serviceRoutes
+        routes = modules.routes.flatMap { $0(self) } + erasureRoutes + serviceRoutes
     }
 }
 

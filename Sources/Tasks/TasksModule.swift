@@ -6,7 +6,8 @@ internal import Postgres
 extension Module {
     /// What people with accounts want to do.
     package static let tasks = Module(
-        "tasks", domainEvents: [TaskDomainEvent.self], projections: [TasksProjection()], idSequences: [TasksModule.ids])
+        "tasks", domainEvents: [TaskDomainEvent.self], projections: [TasksProjection()], idSequences: [TasksModule.ids],
+        personalStreams: [TasksModule.ofAccount])
 }
 
 /// Creates, changes, deletes and lists tasks.
@@ -14,6 +15,15 @@ public struct TasksModule: Sendable {
     static let ids = IDSequence(category: TaskDomainEvent.category, name: "log.task_ids")
     /// The largest number of tasks in a list: twice the rule's limit, which requests at the same moment may exceed.
     private static let listLimit = 2 * taskLimit
+
+    /// All tasks of an account, deleted ones too.
+    static let ofAccount = PersonalStreams(of: AccountDomainEvent.category) { account, database in
+        try await StateReader(of: TasksProjection(), client: database).rows(
+            """
+            SELECT id FROM \(identifier: TasksProjection.schema).tasks WHERE account_id = \(account) ORDER BY created_at, id
+            """
+        ).decode(Int64.self).map { PersonalStream(TaskID(rawValue: $0).stream, endsWith: TaskDomainEvent.erased) }
+    }
 
     private let database: PostgresClient
     private let commands: CommandHandler

@@ -1,5 +1,6 @@
 public import EventStore
 internal import Foundation
+internal import Logging
 internal import Postgres
 package import ServiceLifecycle
 
@@ -15,9 +16,11 @@ public struct UsersModule: Sendable {
 
     let database: PostgresClient
     let commands: CommandHandler
-    let erasures: Erasures
+    public let erasures: Erasures
+    private let exports: PersonalExport
     let table: UsersTable
     private let dependencies: Dependencies
+    private let logger: Logger
     private let ids: IDAllocator
     private let lookup: TokenLookup
     private let recent = RecentUsers()
@@ -27,7 +30,9 @@ public struct UsersModule: Sendable {
     package init(_ context: ModuleContext) {
         database = context.database
         erasures = Erasures(context)
+        exports = PersonalExport(context)
         dependencies = context.dependencies
+        logger = context.logger
         ids = IDAllocator(sequence: Self.ids.name, client: database, history: context.log.history)
         let table = UsersTable(client: context.database)
         self.table = table
@@ -78,6 +83,20 @@ public struct UsersModule: Sendable {
         return try await lookup.user(of: token.digest)
     }
 
+    /// The streams that tell of a user.
+    /// - Throws: the errors of `PersonalExport.streams(of:)`
+    public func streams(of id: UserID) async throws -> [StreamName] { try await exports.streams(of: id.stream) }
+
+    /// Writes everything that is stored of a user, as lines of one JSON object.
+    /// - Parameter streams: as ``streams(of:)`` found them
+    /// - Throws: the errors of `PersonalExport.write(_:at:to:)`
+    public func export(_ streams: [StreamName], to write: ([String]) async throws -> Void) async throws {
+        do { try await exports.write(streams, at: dependencies.now(), to: write) } catch  where !(error is CancellationError) {
+            logger.error("an export broke off", metadata: ["user": "\(streams[0])", "error": "\(error)"])
+            throw error
+        }
+    }
+
     /// Whether a command of the token needs no query for its user.
     public func remembers(_ token: DeviceToken) -> Bool { recent[token.digest] != nil }
 
@@ -94,7 +113,7 @@ public struct UsersModule: Sendable {
         guard token.isWellFormed else { return nil }
         let device = token.digest
         if let remembered = recent[device],
-            case .some(let result) = try await run(command, for: remembered.id, context, if: remembered.condition)
+            case .some(let result) = try await context.requiring(remembered.condition, { try await command(remembered.id, $0) })
         {
             return result
         }
@@ -111,7 +130,7 @@ public struct UsersModule: Sendable {
                 // The token may have ended before the condition was made.
                 guard try await lookup.user(of: device) == user else { continue }
             }
-            if case .some(let result) = try await run(command, for: user, context, if: condition) { return result }
+            if case .some(let result) = try await context.requiring(condition, { try await command(user, $0) }) { return result }
             recent.failed(device, now: user)
         }
         throw ReadModelError.behind(UsersProjection.schema)
@@ -119,20 +138,6 @@ public struct UsersModule: Sendable {
 
     /// Lookups of a token whose user changes meanwhile.
     private static let attempts = 4
-
-    /// - Returns: `nil` if the condition failed
-    private func run<Result>(
-        _ command: (UserID, CommandContext) async throws -> Result, for user: UserID, _ context: CommandContext,
-        if condition: AppendCondition
-    ) async throws -> Result? {
-        var conditional = context
-        conditional.conditions.append(condition)
-        do { return try await command(user, conditional) } catch let error as FailedConditionError
-            where error.condition == condition
-        {
-            return nil
-        }
-    }
 
     /// A random token, which cannot be guessed.
     func newToken() -> DeviceToken { DeviceToken(secret: dependencies.randomUUID().uuidString.lowercased()) }

@@ -20,23 +20,34 @@ import Testing
                 // A cancelled event refuses the lines about it, and a new token ends the token of all others: these come last.
                 let cancelling = lines.filter { $0.contains(#"-X DELETE "$HUMON/v1/events/12""#) }
                 let replacing = lines.filter { $0.contains("/v1/users/me/token") }
-                // An erasure ends the token, too. A user of its own is erased.
+                // An erasure ends the token, too. A user of its own is erased, and the account with its new password.
                 let erasing = lines.filter { $0.contains(#"-X DELETE "$HUMON/v1/users/me""#) }
-                let others = lines.filter { !cancelling.contains($0) && !replacing.contains($0) && !erasing.contains($0) }
+                let erasingAccount = lines.filter { $0.contains(#"-X DELETE "$HUMON/v1/accounts/me""#) }
+                let last = cancelling + replacing + erasing + erasingAccount
+                let others = lines.filter { !last.contains($0) }
                 func failing(_ lines: [String]) -> String { lines.map(failing).joined(separator: "\n") }
                 func failing(_ line: String) -> String {
-                    // A stream has no end: curl must leave it, with the exit status 28.
-                    let (options, success) = line.contains("/changes?") ? ("-m 2 ", "; [ $? = 28 ]") : ("", "")
+                    let (options, success) =
+                        switch line {
+                        // A stream has no end: curl must leave it, with the exit status 28.
+                        case _ where line.contains("/changes?"): ("-m 2 ", "; [ $? = 28 ]")
+                        // No erasure has the id of the example: 404, which is the exit status 22.
+                        case _ where line.contains("/v1/erasures/"): ("", "; [ $? = 22 ]")
+                        case _: ("", "")
+                        }
                     let name = line.prefix(60).replacing("'", with: "")
                     return line.replacing("curl ", with: "curl -sf -o /dev/null \(options)", maxReplacements: 1)
                         + "\(success) || echo 'FAILED: \(name)'"
                 }
-                #expect(erasing.count == 1)
+                #expect(erasing.count == 1 && erasingAccount.count == 1)
                 let script = """
                     \(values)
                     \(signUp) >/dev/null
                     for number in 1 2 3 4 5 6 7 8 9 10 11 12; do \(create) >/dev/null; done
                     \(failing(others + cancelling + replacing))
+                    ACCOUNT="user[email]=ann@example.org&user[password]=battery staple horse"
+                    ACCOUNT_TOKEN=$(curl -s "$HUMON/v1/users/sign_in" -d "$ACCOUNT" | cut -d'"' -f6)
+                    \(failing(erasingAccount))
                     TOKEN=another-device
                     \(signUp) >/dev/null
                     \(failing(erasing))

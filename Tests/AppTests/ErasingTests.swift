@@ -60,3 +60,42 @@ import Testing
         }
     }
 }
+
+@Suite struct `humon accounts erase` {
+    @Test func `a running server forgets the account, which an id or an address names`() async throws {
+        try await HumonProcess.withServer { _, port, database in
+            let base = "http://127.0.0.1:\(port)/v1"
+            @Sendable func humon(_ arguments: String...) async throws -> HumonProcess.Result {
+                try await HumonProcess.run(
+                    ["accounts", "erase"] + arguments, in: FileManager.default.temporaryDirectory,
+                    environment: ["DATABASE_URL": database.url])
+            }
+            let signedUp = try await exchange(
+                "POST", base + "/users", headers: [("content-type", "application/x-www-form-urlencoded")],
+                body: "user[email]=ann@example.org&user[password]=correct horse")
+            let token = try String(#require(signedUp.body.firstMatch(of: /"token":"([^"]+)"/)).1)
+            let headers = [("authorization", "Bearer \(token)"), ("content-type", "application/json")]
+            let created = try await exchange("POST", base + "/tasks", headers: headers, body: #"{"task":{"title":"Zyzzyva"}}"#)
+            #expect(created.status == 200)
+
+            let refused = try await humon("1")
+            #expect((refused.status, refused.output) == (2, ""))
+            let extent = #""tasks":1,"domain_events":2,"commands":0,"parked_streams":0"#
+            let trial = try await humon("Ann@example.org", "--dry-run", "--json")
+            #expect(trial.output == #"{"account":1,"state":"would be erased",\#(extent)}"# + "\n", "\(trial.error)")
+            #expect(try await exchange("GET", base + "/tasks", headers: headers).status == 200)
+
+            let erased = try await humon("ann@example.org", "--yes", "--json")
+            #expect(
+                (erased.status, erased.output) == (0, #"{"account":1,"state":"erased",\#(extent),"position":3}"# + "\n"),
+                "\(erased.error)")
+            #expect(try await exchange("GET", base + "/tasks", headers: headers).status == 401)
+            let again = try await humon("1", "--yes", "--json")
+            #expect((again.status, again.output) == (0, #"{"account":1,"state":"was erased before"}"# + "\n"), "\(again.error)")
+            for name in ["ann@example.org", "7", "nobody"] {
+                let unknown = try await humon(name, "--yes")
+                #expect((unknown.status, unknown.error) == (2, "No account has this id or address.\n"), "\(name)")
+            }
+        }
+    }
+}

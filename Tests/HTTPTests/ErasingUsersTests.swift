@@ -1,5 +1,7 @@
 import Encoding
 import EventStore
+import Foundation
+import HTTP
 import HTTPTypes
 import Hashing
 import Postgres
@@ -36,7 +38,7 @@ import Testing
     }
 
     /// Everything that the database has, as text.
-    private static func contents(_ database: TestDatabase) async throws -> String {
+    static func contents(_ database: TestDatabase) async throws -> String {
         try await database.withClient { client in
             let tables = try await client.query(
                 """
@@ -157,6 +159,65 @@ import Testing
                 #expect(try await api.send(.get, "/v1/users/me", token: token).status == 401, "\(token)")
             }
             #expect(try await api.log.tail() == tail)
+        }
+    }
+
+    @Test func `an erasure that takes longer has an address, which needs no token and tells of the end`() async throws {
+        try await TestAPI.with { api in
+            try await api.signUp("person")
+            let position = try await api.log.tail() + 1
+            try await api.database.withClient { client async throws in
+                // As if the subscription could not handle the erasure. The name is another one, so that it does.
+                try await client.query(
+                    """
+                    INSERT INTO log.parked_streams (subscription, stream, version, position, reason)
+                    VALUES ('erasures', 'nobody-1', 1, \(position), 'unknown')
+                    """)
+                let answer = try await api.send(.delete, "/v1/users/me", token: "person")
+                #expect((answer.status, answer.body, answer.header("retry-after")) == (202, "{}", "1"))
+                let address = try #require(answer.header("location"))
+                // Random but for six bits: what an entity tag shows of it is no help for a guess.
+                let random = /\/v1\/erasures\/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/
+                #expect(address.wholeMatch(of: random) != nil, "\(address)")
+                let repeated = try await api.send(.delete, "/v1/users/me", token: "person")
+                #expect((repeated.status, repeated.header("location")) == (202, address))
+                let under = try await api.send(.get, address)
+                #expect((under.status, under.body) == (200, #"{"state":"erasing"}"#))
+                #expect((under.header("retry-after"), under.header("cache-control")) == ("1", "no-store"))
+
+                try await client.query("DELETE FROM log.parked_streams")
+                try await eventually { try await api.send(.get, address).body == #"{"state":"erased"}"# }
+                let end = try await api.send(.get, "\(address).json")
+                #expect((end.status, end.body, end.header("retry-after")) == (200, #"{"state":"erased"}"#, nil))
+                #expect(try await api.send(.delete, "/v1/users/me", token: "person").status == 200)
+            }
+        }
+    }
+
+    @Test(arguments: [Set<ServedApp>.all, [.events], [.tasks]])
+    func `an address of no erasure gets 404, whatever it names`(apps: Set<ServedApp>) async throws {
+        try await TestAPI.with(apps: apps) { api in
+            var ids = ["0b9f6f6e-6a0a-4a53-8f5a-5b1a2b9f7d21", "7", "x"]
+            if apps.contains(.events) {
+                _ = try await api.createEvent("person")
+                let recorded = try await api.log.read(after: 0, limit: 10)
+                #expect(recorded.count == 2)
+                ids += recorded.map(\.envelope.id.uuidString)
+            }
+            for id in ids {
+                let answer = try await api.send(.get, "/v1/erasures/\(id)")
+                #expect((answer.status, answer.body) == (404, notFound), "\(id)")
+            }
+        }
+    }
+
+    @Test func `guesses at addresses of erasures count as unknown tokens`() async throws {
+        try await TestAPI.with(writesPerMinute: 2) { api in
+            let address = "/v1/erasures/0b9f6f6e-6a0a-4a53-8f5a-5b1a2b9f7d21"
+            for status in [404, 404, 429] {
+                let answer = try await api.send(.get, address)
+                #expect(answer.status == status)
+            }
         }
     }
 

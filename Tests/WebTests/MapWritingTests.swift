@@ -1,4 +1,6 @@
 import Encoding
+import Postgres
+import TestDatabase
 import TestServer
 import Testing
 
@@ -177,6 +179,54 @@ import Testing
             try await page.press(button: "Forget this browser")
             try await page.press(button: "Forget it")
             try await live.untilListed([])
+        }
+    }
+
+    @Test func `a visitor erases everything, and the page says that it goes on until nothing is left`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            try await live.createEvent("Other")
+            try await live.open()
+            try await page.click("#add")
+            try await page.fill("#field-name", "Own")
+            try await page.press(button: "Add the event")
+            try await live.untilDetails("Own")
+            try await page.evaluate("document.querySelector('.back').click()")
+            try await live.untilListed(2)
+            try await page.press(button: "Erase everything about me")
+            #expect(
+                try await page.text("#question-text").hasPrefix("Erase everything about you? Your events and your attendances go")
+            )
+            try await page.press(button: "Keep it")
+            try await live.database.withClient { client async throws in
+                let tail: Int64 = try await client.query("SELECT log.tail()").decode(Int64.self)[0]
+                // As if the subscription could not handle the erasure. The name is another one, so that it does.
+                try await client.query(
+                    """
+                    INSERT INTO log.parked_streams (subscription, stream, version, position, reason)
+                    VALUES ('erasures', 'nobody-1', 1, \(tail + 1), 'unknown')
+                    """)
+                try await page.press(button: "Erase everything about me")
+                try await page.press(button: "Erase it all")
+                try await page.until(
+                    "document.getElementById('who').textContent.startsWith('Everything about you is being erased.')")
+                #expect(try await page.evaluate("fetch('/v1/users/me').then(({ status }) => status)") == JSON(401))
+                // Not even a reload loses the proof.
+                try await live.open()
+                try await page.until(
+                    "document.getElementById('who').textContent.startsWith('Everything about you is being erased.')")
+                try await client.query("DELETE FROM log.parked_streams")
+                try await page.until("document.getElementById('who').textContent === ''")
+            }
+            try await live.untilListed(["Other"])
+            #expect(try await live.send("GET", "/v1/events/2").status == 404)
+            #expect(try await page.evaluate("fetch('/session').then((answer) => answer.text())") == #"{"id":null}"#)
+            // The next write is another user's.
+            try await page.click("#add")
+            try await page.fill("#field-name", "New")
+            try await page.press(button: "Add the event")
+            try await live.untilDetails("New")
+            try await page.until("document.getElementById('who').textContent.startsWith('You are user ')")
         }
     }
 

@@ -37,7 +37,8 @@ CREATE TABLE log.commands (
     -- The stream of the person whose key it is. Its erasure ends the command.
     owner text COLLATE "C" NOT NULL
 );
-CREATE INDEX commands_owner ON log.commands (owner);
+-- With the id, so that an export reads the commands of a person page by page.
+CREATE INDEX commands_owner ON log.commands (owner, id);
 
 -- This is the function of the guards. db/functions/guards.sql, in the same transaction, says what it accepts.
 CREATE FUNCTION log.refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE insufficient_privilege; END';
@@ -76,6 +77,19 @@ CREATE INDEX recorded_events_search ON log.recorded_events USING brin (
 ) WITH (pages_per_range = 32, autosummarize = off);
 -- Which erasures a copy of a read model lacks.
 CREATE INDEX recorded_events_erasures ON log.recorded_events (type, position) WHERE type LIKE '%Erased';
+-- What the erasure of one person has recorded.
+CREATE INDEX recorded_events_of_erasure ON log.recorded_events ((metadata ->> 'request_id'), position) WHERE type LIKE '%Erased';
+
+-- The one row makes the ids of recorded events that derive from something that can be guessed, such as an e-mail address. It is in no
+-- archive: a guess cannot be tested without the database.
+CREATE TABLE log.pepper (
+    is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
+    value uuid NOT NULL DEFAULT gen_random_uuid()
+);
+INSERT INTO log.pepper DEFAULT VALUES;
+CREATE TRIGGER refuse_change BEFORE UPDATE OR DELETE OR TRUNCATE ON log.pepper
+    FOR EACH STATEMENT EXECUTE FUNCTION log.refuse_change();
+ALTER TABLE log.pepper ENABLE ALWAYS TRIGGER refuse_change;
 
 -- The numbers that users, events, accounts and tasks get. They must outlive every rebuild, so they are no read model's.
 CREATE SEQUENCE log.user_ids;

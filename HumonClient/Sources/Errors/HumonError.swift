@@ -22,6 +22,8 @@ public enum HumonError: Error, Sendable, Hashable {
     case forbidden(Problem)
     /// The operation needs a token, and the store has none. Sign up first.
     case notSignedUp
+    /// The person is erased, and something is left, which the server goes on to erase. ``HumonAPI/isErased(_:)`` tells of the end.
+    case erasing(id: String)
 
     /// The event does not exist, or is hidden. At a sign-up: the app's secret is missing or wrong.
     case notFound(Problem)
@@ -71,7 +73,7 @@ public enum HumonError: Error, Sendable, Hashable {
             .requestTimedOut(let problem), .unavailable(let problem), .positionNotReached(let problem),
             .indexNotInUse(let problem), .serverFailed(let problem), .unexpected(let problem):
             problem
-        case .notSignedUp, .connectionFailed, .unusableResponse, .unusableValue, .tooManyEvents: nil
+        case .notSignedUp, .erasing, .connectionFailed, .unusableResponse, .unusableValue, .tooManyEvents: nil
         }
     }
 
@@ -81,8 +83,8 @@ public enum HumonError: Error, Sendable, Hashable {
         case .tooManyRequests, .requestTimedOut, .unavailable, .positionNotReached, .indexNotInUse, .serverFailed: true
         case .connectionFailed(let code): !Self.lasting.contains(code)
         case .malformedRequest, .tooLarge, .validationFailed, .idempotencyKeyReused, .unauthorized, .wrongCredentials,
-            .forbidden, .notSignedUp, .notFound, .eventCancelled, .eventHidden, .gone, .conflict, .versionChanged, .unexpected,
-            .unusableResponse, .unusableValue, .tooManyEvents:
+            .forbidden, .notSignedUp, .erasing, .notFound, .eventCancelled, .eventHidden, .gone, .conflict, .versionChanged,
+            .unexpected, .unusableResponse, .unusableValue, .tooManyEvents:
             false
         }
     }
@@ -146,6 +148,7 @@ extension HumonError: LocalizedError, CustomStringConvertible {
     public var description: String {
         switch self {
         case .notSignedUp: "This device has not signed up"
+        case .erasing(let id): "The server still erases the person (erasure \(id))"
         case .connectionFailed(let code): "The server gave no response (URL error \(code.rawValue))"
         case .unusableResponse(let reason): "The response cannot be used: \(reason)"
         case .unusableValue(let reason): "The request cannot be sent: \(reason)"

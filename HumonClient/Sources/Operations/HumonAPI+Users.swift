@@ -1,3 +1,5 @@
+public import Foundation
+
 extension HumonAPI {
     /// Signs this device up, or gives the user that it already is.
     ///
@@ -14,6 +16,16 @@ extension HumonAPI {
     /// The user that this device is.
     /// - Throws: ``HumonError``; `CancellationError`; an error of the token store
     public func me() async throws -> User { try await requester.value(.get("/v1/users/me", by: .device)) }
+
+    /// Everything that the server stores of this user, as JSON: at most 16 MB. A user with more needs another program, such as `curl`.
+    /// - Throws: ``HumonError``, with `unusableResponse` if the server broke off; `CancellationError`; an error of the token store
+    public func exportUser() async throws -> Data {
+        let export = try await requester.send(.get("/v1/users/me/export", by: .device)).body
+        do { _ = try JSONSerialization.jsonObject(with: export) } catch {
+            throw HumonError.unusableResponse("the export is not complete")
+        }
+        return export
+    }
 
     /// Replaces the token of this device. From the response on every server refuses the old one.
     ///
@@ -38,13 +50,24 @@ extension HumonAPI {
     }
 
     /// Erases this user for ever: the server forgets the events, the attendances and the token. At its next sign-up the device is a new
-    /// user. The device keeps its token until the server has said that the user is erased. After a lost response, the repetition gets that
-    /// answer again.
-    /// - Throws: ``HumonError``, with `unauthorized` for a token that was replaced or revoked; `CancellationError`; an error of the token
-    ///   store
+    /// user.
+    ///
+    /// The device keeps its token, which is dead, until the server has said that nothing is left of the user: a repetition with the dead
+    /// token tells. So do repetitions by this function, ten at most, each of which the server answers within ten seconds. Then the function
+    /// throws `erasing`, and the token stays: call the function again, or ask ``isErased(_:)``.
+    /// - Throws: ``HumonError``, with `unauthorized` for a token that was replaced or revoked, and with `erasing`; `CancellationError`; an
+    ///   error of the token store
     public func eraseUser() async throws {
-        _ = try await requester.send(Request(method: "DELETE", path: "/v1/users/me", identity: .device, isRepeatable: true))
-        try await forgetDevice()
+        let request = Request(method: "DELETE", path: "/v1/users/me", identity: .device, isRepeatable: true, mayGoOn: true)
+        try await requester.erase(request) { _ in request }
+    }
+
+    /// Whether nothing is left of a person whose erasure takes longer. Needs no token.
+    /// - Parameter erasure: the id of the erasure, from the `Location` of the response 202
+    /// - Throws: ``HumonError``, with `notFound` for an unknown id; `CancellationError`
+    public func isErased(_ erasure: String) async throws -> Bool {
+        let found: ErasureState = try await requester.value(.get("/v1/erasures/\(erasure)", by: .nobody))
+        return found.state != ErasureState.underWay
     }
 
     /// Forgets the token of this device, which then is a new user at its next sign-up. The server keeps the old user.

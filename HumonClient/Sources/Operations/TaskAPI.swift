@@ -33,6 +33,16 @@ public final class TaskAPI: Sendable {
         var user: User
     }
 
+    private struct Proof: Encodable {
+        struct User: Encodable {
+            var currentPassword: String
+
+            private enum CodingKeys: String, CodingKey { case currentPassword = "current_password" }
+        }
+
+        var user: User
+    }
+
     private struct Fields: Encodable {
         struct Task: Encodable {
             var title: String?
@@ -82,6 +92,28 @@ public final class TaskAPI: Sendable {
         let body = try Request.encoded(PasswordChange(user: PasswordChange.User(currentPassword: current, password: new)))
         _ = try await requester.send(
             Request(method: "PUT", path: "/v1/users/password", identity: .account, body: body, isRepeatable: false))
+    }
+
+    /// Erases the account for ever: the server forgets name, address, password and all tasks. The address may sign up again. It is not
+    /// repeated: after a lost response a sign-in tells, by `wrongCredentials`, that the account is erased.
+    ///
+    /// The client keeps the token, which is dead, until the server has said that nothing is left. If that takes longer than about 20
+    /// seconds, the function throws `erasing`, and ``isErased(_:)`` tells of the end.
+    /// - Throws: ``HumonError``, with `validationFailed` for a wrong password, and with `erasing`; `CancellationError`; an error of the token
+    ///   store
+    public func eraseAccount(password: String) async throws {
+        let body = try Request.encoded(Proof(user: Proof.User(currentPassword: password)))
+        let request = Request(
+            method: "DELETE", path: "/v1/accounts/me", identity: .account, body: body, isRepeatable: false, mayGoOn: true)
+        try await requester.erase(request) { .get("/v1/erasures/\($0)", by: .nobody) }
+    }
+
+    /// Whether nothing is left of an erased account. Needs no token.
+    /// - Parameter erasure: the id of ``HumonError/erasing(id:)``
+    /// - Throws: ``HumonError``, with `notFound` for an unknown id; `CancellationError`
+    public func isErased(_ erasure: String) async throws -> Bool {
+        let found: ErasureState = try await requester.value(.get("/v1/erasures/\(erasure)", by: .nobody))
+        return found.state != ErasureState.underWay
     }
 
     /// All tasks of the account, in the order of their creation.

@@ -26,6 +26,8 @@ struct Request: Sendable {
     var ifVersion: Version?
     /// Whether a repetition has no effect of its own, by a key or by nature.
     var isRepeatable: Bool
+    /// Whether the server may answer 202, because it goes on after the response.
+    var mayGoOn = false
 
     static func get(
         _ path: String, _ query: [(name: String, value: String)] = [], by identity: Identity = .deviceIfSignedUp

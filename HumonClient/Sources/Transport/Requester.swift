@@ -68,6 +68,28 @@ final class Requester: Sendable {
         }
     }
 
+    /// Maximum number of questions after the response that an erasure goes on.
+    private static let questions = 10
+
+    /// Sends the request for an erasure, and asks until nothing is left of the person. Then it forgets the token.
+    /// - Parameter question: makes the request that asks, from the id of the erasure. It gets 200, with another state than `erasing`, when
+    ///   nothing is left
+    /// - Throws: as `send(_:)`; `HumonError.erasing` after the last question
+    func erase(_ request: Request, asking question: (String) -> Request) async throws {
+        var response = try await send(request)
+        var isFinished = response.head.status == 200
+        let id = response.head["location"]?.split(separator: "/").last.map(String.init) ?? ""
+        for _ in 1...Self.questions where !isFinished {
+            try await sleep(.seconds(response.head["retry-after"].flatMap { Int($0) } ?? 1))
+            response = try await send(question(id))
+            let state = try? JSONDecoder().decode(ErasureState.self, from: response.body).state
+            isFinished = response.head.status == 200 && state != ErasureState.underWay
+        }
+        guard isFinished else { throw HumonError.erasing(id: id) }
+        try await identity.forget()
+        forgetUser()
+    }
+
     // MARK: One attempt
 
     private func sendOnce(_ request: Request) async throws -> Response {
@@ -93,7 +115,7 @@ final class Requester: Sendable {
             response = kept
             for name in ["humon-position", "age"] { response.head[name] = head[name] }
         }
-        try Self.check(response.head, body: response.body)
+        if !(request.mayGoOn && response.head.status == 202) { try Self.check(response.head, body: response.body) }
         if request.method != "GET" {
             response.head["humon-position"].flatMap { Int64($0) }.map { position.raise(to: $0) }
         } else if response.head["etag"] != nil {
@@ -186,4 +208,11 @@ private final class LastPosition: @unchecked Sendable {
     func raise(to new: Int64) { lock.withLock { position = max(position ?? 0, new) } }
 
     func forget() { lock.withLock { position = nil } }
+}
+
+/// The response to a question about an erasure.
+struct ErasureState: Decodable, Sendable {
+    static let underWay = "erasing"
+
+    var state: String
 }

@@ -92,6 +92,7 @@ import Testing
             "SET session_replication_role = replica; DELETE FROM log.recorded_events",
             "DELETE FROM log.commands", "SET session_replication_role = replica; DELETE FROM log.commands",
             "UPDATE log.commands SET version = 2", "TRUNCATE log.commands",
+            "UPDATE log.pepper SET value = gen_random_uuid()", "DELETE FROM log.pepper", "TRUNCATE log.pepper",
             // With an erasure in the same transaction, but of another stream or with another change.
             "\(Self.erasure) UPDATE log.recorded_events SET personal = NULL WHERE stream = 'note-2'",
             "\(Self.erasure) DELETE FROM log.commands WHERE stream = 'note-2'",

@@ -117,6 +117,42 @@ final class Producer: Sendable {
         }
     }
 
+    @Test func `a producer that is faster than its client waits for it, and the client gets all bytes`() async throws {
+        let producer = Producer()
+        try await producer.router.withServer { server, port in
+            let client = try RawConnection(port: port)
+            try client.send(Wire.get("/stream", version: "1.0"))
+            let writer = try await producer.writer()
+            let count = 8_000_000
+            let writing = Task {
+                let isWritten = await writer.writeAtPaceOfClient([UInt8](repeating: 120, count: count))
+                writer.finish()
+                return isWritten
+            }
+            try await Task.sleep(for: .milliseconds(300))
+            #expect(producer.endedCount == 0 && server.state.budget.usedBytes <= ResponseWriter.unsentLimitBytes)
+            let received = try await client.receive()
+            #expect(received.isEnded && received.text.utf8.count > count)
+            #expect(await writing.value)
+            #expect(server.state.streams[.finished] == 1)
+        }
+    }
+
+    @Test func `a producer that waits for its client hears that the client has left`() async throws {
+        let producer = Producer()
+        try await producer.router.withServer { _, port in
+            let writing: Task<Bool, Never>
+            do {
+                let client = try RawConnection(port: port)
+                try client.send(Wire.get("/stream"))
+                let writer = try await producer.writer()
+                writing = Task { await writer.writeAtPaceOfClient([UInt8](repeating: 120, count: 8_000_000)) }
+                try await Task.sleep(for: .milliseconds(100))
+            }
+            #expect(await !writing.value)
+        }
+    }
+
     @Test func `a client that does not read is disconnected, and its bytes leave the budget`() async throws {
         let producer = Producer()
         try await producer.router.withServer { server, port in

@@ -31,7 +31,7 @@ extension ServerConfiguration {
                 Double(streams.refusals)),
             .counter(
                 "humon_http_streams_ended_total",
-                "Streams that ended: finished by the node, such as after a reset, left by the client, cut off because the client read too slowly, or ended by a drain.",
+                "Streams that ended: finished by the node, such as after a reset, left by the client, cut off because the client read too slowly, ended by a drain, or broken off by a failure.",
                 StreamEnd.allCases.map { (["reason": $0.label], Double(streams[$0])) }),
         ]
     }
@@ -44,6 +44,7 @@ extension StreamEnd {
         case .disconnected: "disconnected"
         case .slow: "slow"
         case .drained: "drained"
+        case .failed: "failed"
         }
     }
 }

@@ -46,7 +46,8 @@ let written = 0;
 
 /**
  * Sends a request.
- * @returns {Promise<{data: any, position: number, tag: string?, more: boolean}>} position: that of the log which the answer shows
+ * @returns {Promise<{data: any, position: number, tag: string?, more: boolean, location: string?}>} position: that of the log which the
+ * answer shows
  */
 export async function request(method, path, { body, signal, headers = {} } = {}) {
   const fields = { accept: "application/json, application/problem+json", ...headers };
@@ -68,7 +69,8 @@ export async function request(method, path, { body, signal, headers = {} } = {})
   const position = Number(response.headers.get("humon-position") ?? 0);
   if (!response.ok) throw new APIError(response.status, data ?? {}, Number(response.headers.get("retry-after")) || 0);
   if (method !== "GET") written = Math.max(written, position);
-  return { data, position, tag: response.headers.get("etag"), more: response.headers.has("link") };
+  const { headers: sent } = response;
+  return { data, position, tag: sent.get("etag"), more: sent.has("link"), location: sent.get("location") };
 }
 
 const shortestPauseSeconds = 3;

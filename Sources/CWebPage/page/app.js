@@ -4,7 +4,7 @@ import { showDetails, updateClock, updateGuests } from "./details.js";
 import { announce, byID, confirmed, showStatus } from "./dom.js";
 import { EventForm } from "./form.js";
 import { cityOf, loadCities, placeOf } from "./ground.js";
-import { distanceText, highlight, showEmptyServer, showList, showSignUp, showWho } from "./list.js";
+import { distanceText, highlight, showEmptyServer, showErasing, showList, showSignUp, showWho } from "./list.js";
 import { closeZoom, EventMap, placeKey, streetZoom } from "./map.js";
 import * as place from "./place.js";
 import * as session from "./session.js";
@@ -378,14 +378,36 @@ window.addEventListener("popstate", async () => {
   else showEvents(event);
   load();
 });
+const erased = "Everything about you is erased.";
+
+/** Erases the visitor, and shows how far that has come. */
+async function erase() {
+  try {
+    await session.erase(showErasing);
+    announce(erased);
+  } catch (error) {
+    if (!(error instanceof api.APIError)) throw error;
+    announce(error.message);
+    showWho(session.currentUser(), { forget: session.forget, erase });
+  }
+}
+
+/** Goes on to show an erasure that had not come to its end when the page was left. */
+async function goOnErasing() {
+  if (!await session.finishErasure(showErasing)) return;
+  announce(erased);
+  showWho(session.currentUser(), { forget: session.forget, erase });
+}
+
 session.onUserChange((id) => {
-  showWho(id, session.forget);
+  showWho(id, { forget: session.forget, erase });
   view.reload();
 });
 
 // Start.
 showFilters();
 session.restore();
+goOnErasing();
 const loadingCities = loadCities(assets);
 map.addGround(assets, { template: tiles, attribution }, loadingCities);
 if (state.view === null) map.setView((await placeOf(zone, assets)) ?? world);

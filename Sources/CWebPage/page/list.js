@@ -130,14 +130,24 @@ export function showSignUp(signUp) {
     element("button", { type: "button", class: "primary", onclick: signUp }, "Sign this browser up"));
 }
 
-/** Says who the visitor is, and offers to forget it. */
-export function showWho(id, forget) {
-  const button = element("button", {
-    type: "button", class: "link",
-    onclick: async () => {
-      const text = "Forget this browser? Your events stay, and nobody can change them any more.";
-      if (await confirmed(text, { yes: "Forget it" })) await forget();
-    },
-  }, "Forget this browser");
-  byID("who").replaceChildren(...(id === null ? [] : [`You are user ${id}. `, button]));
+/** Says who the visitor is, and offers to forget the browser, and to erase the visitor. */
+export function showWho(id, { forget, erase }) {
+  const offer = (text, question, yes, action) => element("button", {
+    type: "button", class: "link", onclick: async () => { if (await confirmed(question, { yes })) await action(); },
+  }, text);
+  byID("who").replaceChildren(...(id === null ? [] : [
+    `You are user ${id}. `,
+    offer(
+      "Forget this browser",
+      "Forget this browser? Your events stay, and nobody can change them any more, nor have them erased.", "Forget it", forget),
+    " ",
+    offer(
+      "Erase everything about me",
+      "Erase everything about you? Your events and your attendances go for everybody and for ever, and this browser is forgotten.",
+      "Erase it all", erase),
+  ]));
 }
+
+/** Says that the server goes on to erase the visitor. */
+export const showErasing = () =>
+  byID("who").replaceChildren("Everything about you is being erased. Leave this page open to see the end.");

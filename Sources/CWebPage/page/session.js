@@ -45,3 +45,56 @@ export async function forget() {
   await request("DELETE", "/session");
   set(null);
 }
+
+/** How often the page asks whether an erasure has come to its end. */
+const questionMilliseconds = 1000;
+
+/** Where this browser keeps the address of an erasure: the server forgets a dead token at the next start of the page. */
+const erasureKey = "humon.erasure";
+
+/**
+ * Erases this browser's user for ever.
+ * @param goesOn called if the server has an answer only later
+ */
+export async function erase(goesOn) {
+  const erased = user;
+  const { location } = await request("DELETE", "/v1/users/me");
+  if (location !== null) {
+    localStorage.setItem(erasureKey, location);
+    await finishErasure(goesOn);
+  }
+  // A write meanwhile has made the visitor a new user.
+  if (user === erased) await forget();
+}
+
+/**
+ * Waits for the end of an erasure that this browser asked for, also before a reload.
+ * @returns {Promise<boolean>} whether there was one
+ */
+export async function finishErasure(goesOn) {
+  const location = localStorage.getItem(erasureKey);
+  if (location === null) return false;
+  goesOn();
+  try {
+    await end(location);
+  } finally {
+    localStorage.removeItem(erasureKey);
+  }
+  return true;
+}
+
+/** Waits for the end of an erasure. A server that does not answer is asked again. */
+async function end(location) {
+  for (let failures = 0; ;) {
+    let pause = questionMilliseconds;
+    try {
+      if ((await request("GET", location)).data.state === "erased") return;
+      failures = 0;
+    } catch (error) {
+      if (!(error instanceof APIError) || !error.isTemporary) throw error;
+      failures += 1;
+      pause = pauseMilliseconds(error, failures);
+    }
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
+}

@@ -21,7 +21,7 @@ private struct AccountRoutes: Sendable {
         (self.accounts, self.api) = (accounts, api)
         addresses = RateLimiter("sign-ins", perMinute: api.settings.signInsPerMinute, now: api.rateClock)
         emails = RateLimiter("account-sign-ins", perMinute: api.settings.accountSignInsPerMinute, now: api.rateClock)
-        // Each change compares a password, as a sign-in does.
+        // Each change and each erasure compares a password, as a sign-in does.
         changes = RateLimiter("password-changes", perMinute: api.settings.accountSignInsPerMinute, now: api.rateClock)
     }
 
@@ -31,6 +31,7 @@ private struct AccountRoutes: Sendable {
             Route(.post, "/v1/users/sign_in", "signIn", limit: .authenticating, signIn),
             Route(.delete, "/v1/users/sign_out", "signOut", signOut),
             Route(.put, "/v1/users/password", "changePassword", limit: .authenticating, changePassword),
+            Route(.delete, "/v1/accounts/me", "eraseAccount", limit: .authenticating, eraseAccount),
         ]
     }
 
@@ -62,14 +63,30 @@ private struct AccountRoutes: Sendable {
 
     /// Takes no idempotency key: the log keeps a fast digest of a request with a key, which would tell a guess of the passwords in it.
     private func changePassword(_ request: Request, _ context: RequestContext) async throws -> Response {
-        _ = try addresses.take(context.sender(of: request).address?.subscriber)
-        let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
-        var caller = try api.requireAccountToken(request, context, body: fields.json)
-        let command = try ChangePassword(fields.json["user"])
-        _ = try changes.take(try await api.account(of: &caller))
+        let (command, caller) = try await proof(request, context, ChangePassword.init)
         let (account, position) = try await accounts.changePassword(
             command, by: caller.token, from: context.hashingClient(of: request), context: request.commandContext(context))
         return Response(json: ["id": JSON(account.rawValue)], recordedAt: position, caller.allowance)
+    }
+
+    /// Takes no idempotency key, as the change of the password.
+    private func eraseAccount(_ request: Request, _ context: RequestContext) async throws -> Response {
+        let (command, caller) = try await proof(request, context, EraseAccount.init)
+        let erasure = try await accounts.erase(
+            command, by: caller.token, from: context.hashingClient(of: request), context: request.commandContext(context))
+        return Response(erasure, caller.allowance)
+    }
+
+    /// Reads a command that needs token and password. Its limits are those of a sign-in.
+    private func proof<Command>(
+        _ request: Request, _ context: RequestContext, _ read: (JSON?) throws -> Command
+    ) async throws -> (command: Command, caller: TokenSender<AccountToken>) {
+        _ = try addresses.take(context.sender(of: request).address?.subscriber)
+        let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
+        var caller = try api.requireAccountToken(request, context, body: fields.json)
+        let command = try read(fields.json["user"])
+        _ = try changes.take(try await api.account(of: &caller))
+        return (command, caller)
     }
 }
 

@@ -33,8 +33,9 @@ private struct TaskRoutes: Sendable {
         var caller = try api.requireAccountToken(request, context, body: fields.json, inQuery: true)
         let new = try NewTask(fields.json["task"])
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let command = CreateTask(new, account: try await api.account(of: &caller))
-        let (task, position) = try await tasks.create(command, context: commandContext)
+        let (task, position) = try await api.withAccount(&caller, commandContext) { account, context in
+            try await tasks.create(CreateTask(new, account: account), context: context)
+        }
         return Response(json: task.json, recordedAt: position, caller.allowance)
     }
 
@@ -44,9 +45,10 @@ private struct TaskRoutes: Sendable {
         var caller = try api.requireAccountToken(request, context, body: fields.json)
         let change = try TaskChange(try task(fields.json))
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let account = try await api.account(of: &caller)
-        let command = UpdateTask(id: TaskID(rawValue: try context.id()), change: change, by: account)
-        let (task, position) = try await tasks.update(command, context: commandContext)
+        let (task, position) = try await api.withAccount(&caller, commandContext) { account, conditional in
+            let command = UpdateTask(id: TaskID(rawValue: try context.id()), change: change, by: account)
+            return try await tasks.update(command, context: conditional)
+        }
         return Response(json: task.json, recordedAt: position, caller.allowance)
     }
 
@@ -63,9 +65,10 @@ private struct TaskRoutes: Sendable {
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
         var caller = try api.requireAccountToken(request, context, body: fields.json, inQuery: true)
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let account = try await api.account(of: &caller)
-        let command = DeleteTask(id: TaskID(rawValue: try context.id()), by: account)
-        let position = try await tasks.delete(command, context: commandContext)
+        let position = try await api.withAccount(&caller, commandContext) { account, conditional in
+            let command = DeleteTask(id: TaskID(rawValue: try context.id()), by: account)
+            return try await tasks.delete(command, context: conditional)
+        }
         // The client takes a response without JSON for a failure.
         return Response(json: [:], recordedAt: position, caller.allowance)
     }

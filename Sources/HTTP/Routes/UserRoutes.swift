@@ -18,10 +18,13 @@ private struct UserRoutes: Sendable {
     private let api: API
     private let signUps: RateLimiter
     private let accountSignUps: AccountSignUps?
+    private let exports = UserExports()
+    private let dailyExports: RateLimiter
 
     init(_ users: UsersModule, _ api: API) {
         self.users = users
         self.api = api
+        dailyExports = RateLimiter("daily-exports", perDay: RateLimit(10), now: api.rateClock)
         signUps = RateLimiter("sign-ups", perMinute: api.settings.signUpsPerMinute, now: api.rateClock)
         accountSignUps = api.apps.contains(.tasks) ? AccountSignUps(api) : nil
     }
@@ -31,6 +34,7 @@ private struct UserRoutes: Sendable {
             Route(.post, "/v1/users", "createUser", limit: .authenticating, createUser),
             Route(.get, "/v1/users/me", "getUser", getUser),
             Route(.delete, "/v1/users/me", "eraseUser", eraseUser),
+            Route(.get, "/v1/users/me/export", "exportUser", exportUser),
             Route(.post, "/v1/users/me/token", "rotateToken", rotateToken),
         ]
     }
@@ -54,18 +58,23 @@ private struct UserRoutes: Sendable {
         Response(json: ["id": JSON(try await api.caller(request, context).rawValue)])
     }
 
-    /// Takes no idempotency key: a repetition with the dead token gets the same answer. 202 says that something of the user is left, which
-    /// ends later.
+    private func exportUser(_ request: Request, _ context: RequestContext) async throws -> Response {
+        let user = try await api.caller(request, context)
+        _ = try dailyExports.take(user)
+        return try await exports.response(user, from: users)
+    }
+
+    /// Takes no idempotency key: a repetition with the dead token gets the same answer.
     private func eraseUser(_ request: Request, _ context: RequestContext) async throws -> Response {
         var device = try api.requireDevice(request, context)
         do {
-            let (position, _, end) = try await api.withCaller(&device, request.commandContext(context)) { user, context in
+            let (erasure, _) = try await api.withCaller(&device, request.commandContext(context)) { user, context in
                 try await users.erase(user, by: user, context: context)
             }
-            return Response(status: end == nil ? .accepted : .ok, json: [:], recordedAt: end ?? position, device.allowance)
+            return Response(erasure, device.allowance)
         } catch let error as HTTPError where error.status == .unauthorized {
-            guard let (position, end) = try await users.erasure(of: device.token) else { throw error }
-            return Response(status: end == nil ? .accepted : .ok, json: [:], recordedAt: end ?? position, nil)
+            guard let erasure = try await users.erasure(of: device.token) else { throw error }
+            return Response(erasure, nil)
         }
     }
 

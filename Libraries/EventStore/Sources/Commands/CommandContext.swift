@@ -22,6 +22,21 @@ public struct CommandContext: Sendable, Hashable {
         Metadata(requestID: requestID, actor: actor, traceID: traceID)
     }
 
+    /// Carries out a command that is recorded only if a further condition holds.
+    /// - Returns: `nil` if this condition failed
+    /// - Throws: what the command throws
+    public func requiring<Result>(
+        _ condition: AppendCondition, _ command: (CommandContext) async throws -> Result
+    ) async throws -> Result? {
+        var conditional = self
+        conditional.conditions.append(condition)
+        do { return try await command(conditional) } catch let error as FailedConditionError
+            where error.condition == condition
+        {
+            return nil
+        }
+    }
+
     /// The id of the append of the command; `nil` if the caller sent no idempotency key. The same key of the same caller gives the same id.
     func commandID(of caller: StreamName) -> UUID? {
         key.map { UUID(derivedFrom: "command \(caller) \($0.text)") }

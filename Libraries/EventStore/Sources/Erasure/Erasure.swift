@@ -1,3 +1,4 @@
+public import Foundation
 internal import Postgres
 internal import Synchronization
 
@@ -36,8 +37,7 @@ public struct Erasure: Subscription {
 
     /// Selects the erasures of all modules.
     public static func filter(of modules: [Module]) -> LogFilter {
-        let types = modules.domainEvents.flatMap { $0.storedTypes.map(\.name) }
-        let erasures = Set(types.filter(StoredType.isErasure))
+        let erasures = Set(modules.domainEvents.flatMap { $0.storedTypes.map(\.name) }.filter(StoredType.isErasure))
         // An empty set would select everything.
         precondition(!erasures.isEmpty, "no module has an erasure")
         return LogFilter(types: erasures)
@@ -101,9 +101,30 @@ public struct Erasure: Subscription {
     }
 }
 
+/// The person to be erased does not exist.
+public struct UnknownPersonError: Rejection, Hashable {
+    public var kind: RejectionKind { .notFound }
+}
+
+extension RecordedEvent {
+    fileprivate var isErasure: Bool { envelope.event.type == StoredType.erasure(of: envelope.stream.category) }
+}
+
+/// The domain event that erased a person, and what became of it.
+public struct PersonErasure: Sendable {
+    /// The id of the domain event. Nobody can guess it, so that it may name the erasure where the person has no other proof.
+    public var id: UUID
+    /// No token of the person is alive from here on.
+    public var position: Int64
+    /// Nothing is left of the person from here on. `nil` if something is, which ends later.
+    public var end: Int64?
+}
+
 /// What became of the erasures of persons.
 public final class Erasures: Sendable {
-    /// Maximum number of callers that wait in one process. A further one is told at once that something is left.
+    /// How long the caller of an erasure waits for its end.
+    private static let patience = Duration.seconds(10)
+    /// Maximum number of callers that wait. A further one is told at once that something is left.
     private static let waitLimit = 32
 
     private let waiting = Mutex(0)
@@ -120,9 +141,48 @@ public final class Erasures: Sendable {
         dependencies = context.dependencies
     }
 
-    /// Counts what an erasure of a person ends.
-    /// - Throws: `ReadModelError.behind`, `PostgresError`, `CancellationError`
-    public func figures(of person: StreamName) async throws -> Figures {
+    /// Erases a person. A repetition changes nothing. No token of the person is alive from the append on. The subscription ``Erasure``
+    /// does the rest, for which this function waits ten seconds at most.
+    /// - Parameters:
+    ///   - person: the stream of the person
+    ///   - erased: the domain event that ends the stream
+    ///   - actor: the id of the user who asked; `nil` for an operator
+    ///   - commands: of the person's module
+    /// - Returns: the erasure, and whether the person was erased before
+    /// - Throws: ``UnknownPersonError``, and the errors of ``CommandHandler/handle(_:by:_:)``
+    public func erase(
+        _ person: StreamName, with erased: any DomainEvent, by actor: Int64?, _ commands: CommandHandler,
+        _ context: CommandContext
+    ) async throws -> (erasure: PersonErasure, wasErased: Bool) {
+        var wasErased = false
+        _ = try await commands.handle(context) {
+            let last = try await last(of: person)
+            wasErased = last.isErasure
+            let version = last.envelope.version
+            return wasErased
+                ? Decision([], to: person, after: version, by: nil) : decision(erased, of: person, after: version, by: actor)
+        }
+        guard let erasure = try await erasure(of: person) else { throw UnknownPersonError() }
+        return (erasure, wasErased)
+    }
+
+    /// Decides to erase a person. The domain event gets a random id: the ids of others begin with their time, and entity tags show a
+    /// part of them.
+    public func decision(
+        _ erased: any DomainEvent, of person: StreamName, after version: Int32, by actor: Int64?
+    ) -> Decision {
+        Decision(erased, to: person, after: version, by: actor, id: dependencies.randomUUID())
+    }
+
+    private func last(of person: StreamName) async throws -> RecordedEvent {
+        guard let last = try await LogReader(client: database).newest(of: person) else { throw UnknownPersonError() }
+        return last
+    }
+
+    /// Counts what an erasure of a person ends; `nil` if the person is erased already.
+    /// - Throws: ``UnknownPersonError``, `ReadModelError.behind`, `PostgresError`, `FormatError`, `CancellationError`
+    public func figures(of person: StreamName) async throws -> Figures? {
+        guard try await !last(of: person).isErasure else { return nil }
         var streams = [person]
         for part in parts where part.category == person.category {
             guard let id = person.keyAsID else { break }
@@ -151,6 +211,33 @@ public final class Erasures: Sendable {
         public var parkedStreams: Int64
     }
 
+    /// What became of a person, after a wait of ten seconds at most.
+    /// - Parameter stream: the stream of the person
+    /// - Returns: `nil` if the person is not erased
+    /// - Throws: `PostgresError`, `FormatError`, `CancellationError`
+    public func erasure(of stream: StreamName) async throws -> PersonErasure? {
+        guard let last = try await LogReader(client: database).newest(of: stream), last.isErasure else { return nil }
+        return PersonErasure(
+            id: last.envelope.id, position: last.position,
+            end: try await end(of: stream, at: last.position, within: Self.patience))
+    }
+
+    /// What became of a person by now.
+    /// - Parameter id: the id of the domain event that erased the person
+    /// - Returns: `nil` if no person was erased by a domain event of this id
+    /// - Throws: `PostgresError`, `CancellationError`
+    public func erasure(_ id: UUID) async throws -> PersonErasure? {
+        let erasures = Set(parts.map(\.category)).map(StoredType.erasure(of:))
+        let found = try await database.query(
+            """
+            SELECT r.stream, r.position FROM log.recorded(\([id])) AS r JOIN log.recorded_events AS e ON e.position = r.position
+            WHERE e.type = ANY(\(erasures))
+            """
+        ).decode((String, Int64).self)
+        guard let (stream, position) = found.first else { return nil }
+        return PersonErasure(id: id, position: position, end: try await look(at: StreamName(stream), position).end)
+    }
+
     /// Waits until nothing is left of a person.
     /// - Parameters:
     ///   - position: the position of the domain event that erased the person
@@ -158,7 +245,7 @@ public final class Erasures: Sendable {
     /// - Returns: the position from which on nothing is left. `nil` if the subscription is under way, waits for a leader, or parked a
     ///   stream of the person
     /// - Throws: `PostgresError`, `CancellationError`
-    public func end(of person: StreamName, at position: Int64, within time: Duration) async throws -> Int64? {
+    func end(of person: StreamName, at position: Int64, within time: Duration) async throws -> Int64? {
         let mayWait = waiting.withLock { waiting in
             waiting += 1
             return waiting <= Self.waitLimit
@@ -166,29 +253,34 @@ public final class Erasures: Sendable {
         defer { waiting.withLock { $0 -= 1 } }
         let clock = ContinuousClock()
         let deadline = clock.now + time
-        // First the person's own event, and then all that was appended until it was handled.
-        var goal = position
-        var isLast = false
         var pause = Self.firstPause
         while true {
-            let found = try await database.query(
-                """
-                SELECT s.position, log.tail(), EXISTS (
-                    SELECT FROM log.parked_streams AS p JOIN log.recorded_events AS e ON e.position = p.position
-                    WHERE p.subscription = \(Erasure.subscription)
-                        AND (p.stream = \(person.description) OR e.metadata ->> 'request_id' = \(Erasure.requestID(of: person)))
-                ) FROM log.subscriptions AS s WHERE s.name = \(Erasure.subscription) ORDER BY s.number DESC LIMIT 1
-                """
-            ).decode((Int64, Int64, Bool).self)
-            if let (reached, tail, isParked) = found.first {
-                guard !isParked else { return nil }
-                if reached >= goal, isLast { return goal }
-                if reached >= tail, tail >= goal { return tail }
-                if reached >= goal { (goal, isLast) = (tail, true) }
-            }
-            guard mayWait, clock.now < deadline else { return nil }
+            let (end, isParked) = try await look(at: person, position)
+            guard end == nil, !isParked, mayWait, clock.now < deadline else { return end }
             try await dependencies.sleep(pause)
             pause = min(pause * 2, Self.longestPause)
         }
+    }
+
+    /// Before the subscription passes the person's own domain event, it appends the erasures of the other streams. So nothing is left of the
+    /// person when none of them is behind the subscription or parked. A busy log does not delay this answer, nor do erasures of others.
+    /// - Returns: the position from which on nothing is left, and whether a stream of the person is parked
+    private func look(at person: StreamName, _ position: Int64) async throws -> (end: Int64?, isParked: Bool) {
+        let requestID = Erasure.requestID(of: person)
+        let found = try await database.query(
+            """
+            SELECT s.position, s.position < \(position) OR EXISTS (
+                SELECT FROM log.recorded_events AS e
+                WHERE e.type LIKE '%Erased' AND e.metadata ->> 'request_id' = \(requestID) AND e.position > s.position
+            ), EXISTS (
+                SELECT FROM log.parked_streams AS p JOIN log.recorded_events AS e ON e.position = p.position
+                WHERE p.subscription = \(Erasure.subscription)
+                    AND (p.position = \(position) OR e.metadata ->> 'request_id' = \(requestID))
+            )
+            FROM log.subscriptions AS s WHERE s.name = \(Erasure.subscription) ORDER BY s.number DESC LIMIT 1
+            """
+        ).decode((Int64, Bool, Bool).self)
+        guard let (reached, isUnderWay, isParked) = found.first else { return (nil, false) }
+        return (isUnderWay || isParked ? nil : reached, isParked)
     }
 }

@@ -15,6 +15,7 @@ public struct LogRights: Sendable {
     public static let readerRole = "humon_reader"
 
     private static let appended = ["log.recorded_events", "log.commands"]
+    private static let secret = ["log.pepper"]
     private static let formats = ["log.program_formats"]
     private static let changing = [
         "log.read_models", "log.inline_read_models", "log.shadows", "log.leases", "log.subscriptions", "log.parked_streams",
@@ -22,7 +23,7 @@ public struct LogRights: Sendable {
     /// The triggers that must be on for all roles, by table.
     private static let triggers = [
         ("log.recorded_events", "refuse_change"), ("log.recorded_events", "guard_personal"), ("log.commands", "refuse_change"),
-        ("log.commands", "guard_command"),
+        ("log.commands", "guard_command"), ("log.pepper", "refuse_change"),
     ]
     /// The functions that the reader may execute. All others append, lock or write.
     private static let reading = [
@@ -43,10 +44,11 @@ public struct LogRights: Sendable {
         }
         var violations: [Violation] = []
         for (role, tables, rights, wrongs) in [
-            (applicationRole, appended, ["SELECT"], ["INSERT", "UPDATE", "DELETE", "TRUNCATE"]),
+            (applicationRole, appended + secret, ["SELECT"], ["INSERT", "UPDATE", "DELETE", "TRUNCATE"]),
             (applicationRole, formats, ["SELECT", "INSERT"], []),
             (applicationRole, changing, ["SELECT", "INSERT", "UPDATE", "DELETE"], []),
             (readerRole, appended + changing, ["SELECT"], ["INSERT", "UPDATE", "DELETE", "TRUNCATE"]),
+            (readerRole, secret, [], ["SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE"]),
         ] {
             violations += try await self.violations(of: role, on: tables, rights: rights, wrongs: wrongs, client)
         }

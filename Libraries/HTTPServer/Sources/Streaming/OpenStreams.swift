@@ -11,6 +11,8 @@ public enum StreamEnd: Int, Sendable, CaseIterable {
     case slow
     /// The server drains or shuts down.
     case drained
+    /// The producer could not go on.
+    case failed
 }
 
 /// The open streams of a server: limits their number, and ends them. They do not count among the requests in flight.

@@ -3,13 +3,18 @@ internal import Synchronization
 
 /// Writes the body of a ``ResponseStream``, from any thread.
 ///
-/// The writer collects bytes under a lock, and passes them to the channel in one task of its event loop. It never waits: a client
+/// The writer collects bytes under a lock, and passes them to the channel in one task of its event loop. ``write(_:)`` never waits: a client
 /// that leaves more than ``unsentLimitBytes`` unread is disconnected. So is a client if the server's ``BufferBudget`` has no room.
 public final class ResponseWriter: Sendable {
     /// Maximum number of bytes that wait for one client in its channel. At most as many more wait for the event loop.
     public static let unsentLimitBytes = 1_048_576
     /// The time that a producer has to end its stream after the drain has begun.
     private static let drainPatience = Duration.seconds(1)
+
+    /// The bytes that ``writeAtPaceOfClient(_:)`` writes between two looks at the client.
+    private static let pieceBytes = 65_536
+    private static let roomPause = Duration.milliseconds(20)
+    private static let roomPatience = Duration.seconds(60)
 
     private struct State {
         /// The budget counts these bytes.
@@ -53,10 +58,37 @@ public final class ResponseWriter: Sendable {
         }
     }
 
+    /// Writes bytes at the pace of the client, for a producer that is faster: it waits while a quarter of ``unsentLimitBytes`` is unread.
+    /// A client that reads too slowly for a minute is disconnected.
+    /// - Returns: whether the bytes were written. If not, the stream has ended, or the task is cancelled
+    public func writeAtPaceOfClient(_ bytes: [UInt8]) async -> Bool {
+        for start in stride(from: 0, to: bytes.count, by: Self.pieceBytes) {
+            guard await hasRoom() else { return false }
+            write(bytes[start..<min(start + Self.pieceBytes, bytes.count)])
+        }
+        return true
+    }
+
+    private func hasRoom() async -> Bool {
+        let deadline = ContinuousClock.now + Self.roomPatience
+        while ContinuousClock.now < deadline {
+            // The event loop passes the pending bytes on before it answers.
+            let unread = try? await eventLoop.submit { self.outlet.value?.unsentBytes }.get()
+            guard let unread else { return false }
+            if unread <= Self.unsentLimitBytes / 4 { return true }
+            do { try await Task.sleep(for: Self.roomPause) } catch { return false }
+        }
+        finish(as: .slow)
+        return false
+    }
+
     /// Ends the stream after the bytes that were written.
     public func finish() {
         flushSoon { $0.end = $0.drainsSince == nil ? .finished : .drained }
     }
+
+    /// Breaks the connection off, or resets the stream, so that the client knows that bytes are missing.
+    public func abort() { finish(as: .failed) }
 
     func finish(as end: StreamEnd) { flushSoon { $0.end = end } }
 
@@ -108,8 +140,8 @@ public final class ResponseWriter: Sendable {
         // From here on the channel counts them.
         defer { budget.remove(bytes.readableBytes) }
         guard let outlet = outlet.value else { return }
-        guard end != .slow, outlet.unsentBytes + bytes.readableBytes <= Self.unsentLimitBytes else {
-            close(.slow)
+        guard end != .slow, end != .failed, outlet.unsentBytes + bytes.readableBytes <= Self.unsentLimitBytes else {
+            close(end == .failed ? .failed : .slow)
             return outlet.abort()
         }
         if bytes.readableBytes > 0 { outlet.write(bytes) }

@@ -32,48 +32,13 @@ struct UsersErase: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let (user, consent) = (UserID(rawValue: id), consent)
-        let (values, isFinished) = try await database.with(.asVisitorOfExisting) { database, logger in
-            try await database.appending(logger: logger) { modules -> ([(name: String, value: ReportValue)], Bool) in
-                let users = modules[UsersModule.self]
-                do {
-                    let found = try await users.figures(of: user)
-                    if consent.dryRun {
-                        guard let figures = found else { return ([("state", .text("was erased before"))], true) }
-                        return ([("state", .state(.doubtful, "would be erased"))] + figures.values, true)
-                    }
-                    // A repetition changes nothing, and waits for what is left.
-                    if found != nil {
-                        try await consent.require("This erases user \(user.rawValue) for ever. --dry-run shows what it ends.")
-                    }
-                    let erased = try await users.erase(user, by: nil, context: Self.context)
-                    guard let figures = found, !erased.wasErased else {
-                        return ([("state", .text("was erased before"))], erased.end != nil)
-                    }
-                    return (
-                        [("state", .state(.good, "erased"))] + figures.values + [("position", .number(erased.position))],
-                        erased.end != nil
-                    )
-                } catch UserRejection.unknownUser {
-                    throw NegativeResult("No user has the id \(user.rawValue).")
-                }
-            }
+        let user = UserID(rawValue: id)
+        try await database.erase(consent, options, unknown: "No user has the id \(id).") { modules in
+            let users = modules[UsersModule.self]
+            return ErasablePerson(
+                kind: "user", id: user.rawValue, parts: [("event", "events"), ("attendance", "attendances")],
+                count: { try await users.erasures.figures(of: user.stream) },
+                end: { try await users.erase(user, by: nil, context: Self.context) })
         }
-        try options.output.write(Record(fields: [("user", .number(id))] + values))
-        guard isFinished else {
-            throw NegativeResult(
-                "Some of it is left, and ends while a server runs. Run this command again to see the end; humon doctor names what stops it."
-            )
-        }
-    }
-}
-
-extension Erasures.Figures {
-    fileprivate var values: [(name: String, value: ReportValue)] {
-        [
-            ("events", .count(Int64(streams["event"] ?? 0))), ("attendances", .count(Int64(streams["attendance"] ?? 0))),
-            ("domain_events", .count(recordedEvents)), ("commands", .count(commands)),
-            ("parked_streams", .count(parkedStreams)),
-        ]
     }
 }

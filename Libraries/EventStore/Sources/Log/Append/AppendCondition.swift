@@ -1,5 +1,5 @@
 public import Foundation
-internal import Postgres
+public import Postgres
 
 /// What must hold for the log while an append is recorded: the stream ends with the recorded event of this id. So the append relies on
 /// what its caller knows, without a query before it.
@@ -10,6 +10,11 @@ public struct AppendCondition: Sendable, Hashable {
     public init(stream: StreamName, lastID: UUID) {
         self.stream = stream
         self.lastID = lastID
+    }
+
+    /// The id of a recorded event, as an expression of a query: so the lookup of a caller finds what the append is to require.
+    public static func lastID(stream: SQL, version: SQL) -> SQL {
+        "(SELECT e.id FROM log.recorded_events AS e WHERE e.stream = \(stream) AND e.version = \(version))"
     }
 }
 

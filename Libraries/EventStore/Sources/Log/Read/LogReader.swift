@@ -32,10 +32,10 @@ public struct LogReader: Sendable {
         }
     }
 
-    /// The recorded events of one stream after a version, by version.
+    /// The recorded events of one stream after a version, by version, at most `limit` of them.
     /// - Throws: ``PostgresError``, ``FormatError``, or `CancellationError`
-    public func read(stream: StreamName, after version: Int32 = 0) async throws -> [RecordedEvent] {
-        try await select("WHERE stream = \(stream.description) AND version > \(version) ORDER BY version")
+    public func read(stream: StreamName, after version: Int32 = 0, limit: Int64 = .max) async throws -> [RecordedEvent] {
+        try await select("WHERE stream = \(stream.description) AND version > \(version) ORDER BY version LIMIT \(limit)")
     }
 
     /// The recorded event at a position.
