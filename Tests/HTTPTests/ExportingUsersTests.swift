@@ -67,12 +67,12 @@ import Users
         try await TestAPI.with(.live, hasIndex: false) { api in
             let own = try await api.createEvent("person")
             try await api.database.withClient { client async throws in
-                // 3,000 changes of 8 kB each, as the log keeps them.
+                // 3,000 changes of 1 kB each, as the log keeps them.
                 _ = try await client.query(
                     """
                     INSERT INTO log.recorded_events (position, id, stream, version, type, format, recorded_at, data, metadata)
                     SELECT 2 + n, gen_random_uuid(), \("event-\(own)"), 1 + n, 'EventHidden', 1, now(),
-                        json_build_object('reason', repeat('x', 8000)), '{"request_id":"x","actor":null,"trace_id":null}'::json
+                        json_build_object('reason', repeat('x', 1000)), '{"request_id":"x","actor":null,"trace_id":null}'::json
                     FROM generate_series(1, 3000) AS n
                     """)
             }
