@@ -22,7 +22,7 @@ public enum HumonError: Error, Sendable, Hashable {
     case forbidden(Problem)
     /// The operation needs a token, and the store has none. Sign up first.
     case notSignedUp
-    /// The person is erased, and something is left, which the server goes on to erase. ``HumonAPI/isErased(_:)`` tells of the end.
+    /// The token is dead, and the server still erases the rest. ``HumonAPI/isErased(_:)`` tells of the end.
     case erasing(id: String)
 
     /// The event does not exist, or is hidden. At a sign-up: the app's secret is missing or wrong.

@@ -44,7 +44,7 @@ extension ReadModels {
 
     /// Drops the copies that lack an erasure of more than a day ago and that no program lets follow the log: those of other versions, and
     /// tables before a rebuild that cannot follow. The operator's way back to them needs a rebuild then. A copy that moved since an earlier
-    /// call is left: a server that starts lets it follow. So is one whose readers hold a lock.
+    /// call stays: a server that starts lets it follow. A copy whose readers hold a lock stays, too.
     /// - Parameter standing: the result of that call
     /// - Returns: the positions of the copies that nobody uses now
     /// - Throws: `PostgresError`, `CancellationError`

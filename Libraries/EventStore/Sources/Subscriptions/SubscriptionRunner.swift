@@ -92,7 +92,7 @@ public final class SubscriptionRunner: Service {
                 while true {
                     try await Task.sleep(for: .seconds(timing.leaseSeconds / 3))
                     let (number, rests) = try await lease.renew()
-                    // Nothing happened for a while: nobody leads until something does.
+                    // After a while without an event this node gives the lease back. The next event gets a leader again.
                     if rests, number == before { return }
                     before = number
                 }
