@@ -28,7 +28,7 @@ enum BenchmarkEvent {
     static var separated: (facts: String, personalMembers: String) {
         guard case .object(let object) = created().stored.data else { preconditionFailure("stored data is an object") }
         func text(isPersonal: Bool) -> String {
-            let members = object.members.filter { EventDomainEvent.personalMembers.contains($0.name) == isPersonal }
+            let members = object.members.filter { EventDomainEvent.personal.names.contains($0.name) == isPersonal }
             return JSON.object(JSONObject(members: members)).text
         }
         return (text(isPersonal: false), String(text(isPersonal: true).dropFirst()))

@@ -67,7 +67,7 @@ package enum AccountDomainEvent: DomainEvent, Hashable {
         StoredType("AccountCreated"), StoredType("PasswordChanged"), StoredType("SignedIn"), StoredType("SignedOut"),
         StoredType("AccountErased"),
     ]
-    package static let personalMembers: Set<String> = ["name", "email", "password", "token", "replaced", "revoked"]
+    package static let personal = PersonalMembers.ofThePerson(["name", "email", "password", "token", "replaced", "revoked"])
     package static let uniqueMembers: Set<String> = ["email", "token"]
 
     package init(type: String, content: EventContent) throws {

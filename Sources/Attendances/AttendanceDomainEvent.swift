@@ -31,7 +31,7 @@ package enum AttendanceDomainEvent: DomainEvent, Hashable {
     package static let storedTypes = [
         StoredType("AttendanceAdded"), StoredType("AttendanceRemoved"), StoredType("AttendanceErased"),
     ]
-    package static let personalMembers: Set<String> = []
+    package static let personal = PersonalMembers([], of: AttendancesModule.ofUser)
 
     package init(type: String, content: EventContent) throws {
         let event = EventID(rawValue: try content.facts.stored("event") { $0.storedID })

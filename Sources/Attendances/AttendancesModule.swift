@@ -9,8 +9,7 @@ internal import Users
 extension Module {
     /// Users who attend events.
     package static let attendances = Module(
-        "attendances", domainEvents: [AttendanceDomainEvent.self], projections: [AttendancesProjection()],
-        personalStreams: [AttendancesModule.ofUser])
+        "attendances", domainEvents: [AttendanceDomainEvent.self], projections: [AttendancesProjection()])
 }
 
 /// Records who attends which event.

@@ -50,7 +50,8 @@ package enum EventDomainEvent: DomainEvent, Hashable {
         StoredType("EventUnhidden"), StoredType("EventErased"),
     ]
     /// A reason may tell about the person who complained or the person who owns the event.
-    package static let personalMembers = RecordedDetails.PersonalDetails.members.union(["reason"])
+    package static let personal = PersonalMembers(
+        RecordedDetails.PersonalDetails.members.union(["reason"]), of: EventsModule.ofOwner)
 
     package init(type: String, content: EventContent) throws {
         switch type {

@@ -8,8 +8,7 @@ public import Users
 extension Module {
     /// The gatherings that people attend.
     package static let events = Module(
-        "events", domainEvents: [EventDomainEvent.self], projections: [EventsProjection()], idSequences: [EventsModule.ids],
-        personalStreams: [EventsModule.ofOwner])
+        "events", domainEvents: [EventDomainEvent.self], projections: [EventsProjection()], idSequences: [EventsModule.ids])
 }
 
 /// Creates, changes and finds events. A class, so that each ``EventsView`` holds a reference and not a copy.

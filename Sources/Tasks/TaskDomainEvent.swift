@@ -38,7 +38,7 @@ package enum TaskDomainEvent: DomainEvent, Hashable {
         StoredType("TaskCreated"), StoredType("TaskRenamed"), StoredType("TaskCompleted"), StoredType("TaskReopened"),
         StoredType("TaskDeleted"), StoredType("TaskErased"),
     ]
-    package static let personalMembers: Set<String> = ["title"]
+    package static let personal = PersonalMembers(["title"], of: TasksModule.ofAccount)
 
     package init(type: String, content: EventContent) throws {
         switch type {

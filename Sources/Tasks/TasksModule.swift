@@ -6,8 +6,7 @@ internal import Postgres
 extension Module {
     /// What people with accounts want to do.
     package static let tasks = Module(
-        "tasks", domainEvents: [TaskDomainEvent.self], projections: [TasksProjection()], idSequences: [TasksModule.ids],
-        personalStreams: [TasksModule.ofAccount])
+        "tasks", domainEvents: [TaskDomainEvent.self], projections: [TasksProjection()], idSequences: [TasksModule.ids])
 }
 
 /// Creates, changes, deletes and lists tasks.

@@ -31,7 +31,7 @@ package enum UserDomainEvent: DomainEvent, Hashable {
     package static let storedTypes = [
         StoredType("UserCreated"), StoredType("TokenRotated"), StoredType("TokenRevoked"), StoredType("UserErased"),
     ]
-    package static let personalMembers: Set<String> = ["device"]
+    package static let personal = PersonalMembers.ofThePerson(["device"])
     /// A token belongs to one user, once: a token that was replaced never comes back.
     package static let uniqueMembers: Set<String> = ["device"]
 

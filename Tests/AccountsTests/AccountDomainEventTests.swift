@@ -66,7 +66,7 @@ private let key43 = String(repeating: "A", count: 43)
     }
 
     @Test func `every member is personal, and addresses and tokens are unique`() {
-        #expect(AccountDomainEvent.personalMembers == ["name", "email", "password", "token", "replaced", "revoked"])
+        #expect(AccountDomainEvent.personal.names == ["name", "email", "password", "token", "replaced", "revoked"])
         #expect(AccountDomainEvent.uniqueMembers == ["email", "token"])
         #expect(
             AccountDomainEvent.storedTypes.map(\.name) == [

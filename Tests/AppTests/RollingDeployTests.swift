@@ -143,7 +143,7 @@ private enum CreatedAnew: DomainEvent {
 
     static let category = "event"
     static let storedTypes = [StoredType("EventCreated", upcasters: [{ $0 }])]
-    static let personalMembers: Set<String> = []
+    static let personal = PersonalMembers.none
     init(type: String, content: EventContent) throws { self = .created }
     var stored: (type: String, data: JSON) { ("EventCreated", ["title": "Picnic"]) }
 }

@@ -41,7 +41,7 @@ import Users
         #expect(AttendanceDomainEvent.category == "attendance")
         #expect(AttendanceDomainEvent.storedTypes.map(\.name) == ["AttendanceAdded", "AttendanceRemoved", "AttendanceErased"])
         #expect(AttendanceDomainEvent.storedTypes.map(\.currentFormat) == [1, 1, 1])
-        #expect(AttendanceDomainEvent.personalMembers == [])
+        #expect(AttendanceDomainEvent.personal.names == [])
     }
 
     @Test func `an attendance event in a newer format is refused`() {

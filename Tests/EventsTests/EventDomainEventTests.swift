@@ -106,7 +106,7 @@ import Users
     }
 
     @Test func `the name and the place of an event and the reason of its hiding are personal`() {
-        #expect(EventDomainEvent.personalMembers == ["name", "address", "lat", "lon", "reason"])
+        #expect(EventDomainEvent.personal.names == ["name", "address", "lat", "lon", "reason"])
     }
 
     @Test(

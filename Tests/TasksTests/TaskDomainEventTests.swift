@@ -25,7 +25,7 @@ import Testing
 
     @Test func `the title is personal`() {
         #expect(TaskDomainEvent.category == "task")
-        #expect(TaskDomainEvent.personalMembers == ["title"])
+        #expect(TaskDomainEvent.personal.names == ["title"])
     }
 
     @Test(arguments: [#"{"account":7,"title":"\u0000"}"#, #"{"account":7,"title":7}"#])

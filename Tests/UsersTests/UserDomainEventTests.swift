@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test func `the device is personal, and operators see in the state that a user is erased`() {
-        #expect(UserDomainEvent.personalMembers == ["device"])
+        #expect(UserDomainEvent.personal.names == ["device"])
         #expect(UserDomainEvent.erased.state == ["device": .null, "erased": .bool(true)])
     }
 }

@@ -210,7 +210,18 @@ def check_module(server):
     expect(server.ask("GET", path), (200, comments), "the list after a rebuild")
     server.run("projections", "verify", "--all")
     server.run("log", "verify")
-    expect("I bring the tea." in server.run("streams", "show", f"comments-{event['id']}"), False, "hiding of personal fields")
+    stream = f"comments-{event['id']}-{user['id']}"
+    shown = server.run("streams", "show", stream)
+    expect(("CommentAdded" in shown, "I bring the tea." in shown), (True, False), "hiding of personal fields")
+    other = server.ask("POST", "/v1/users", tb_app_secret=server.secret)[1]
+    server.ask("POST", path, {"text": "I bring Bob."}, tb_device_token=other["device_token"])
+    expect(server.ask("DELETE", "/v1/users/me", tb_device_token=other["device_token"])[0], 200, "the erasure of another author")
+    expect(server.ask("GET", path), (200, comments), "the list without that author")
+    shown = server.run("streams", "show", "--reveal", f"comments-{event['id']}-{other['id']}")
+    expect(("CommentsErased" in shown, "I bring Bob." in shown), (True, False), "the end of the author's words in the log")
+    expect("I bring the tea." in server.run("streams", "show", "--reveal", stream), True, "the words of others")
+    server.run("projections", "verify", "--all")
+    server.run("log", "verify")
 
 
 def check_field(server):

@@ -12,10 +12,9 @@ public protocol DomainEvent: Sendable {
     /// All stored types, each with its current format.
     static var storedTypes: [StoredType] { get }
 
-    /// The members, of any format, that tell about a person: every word that a person wrote, every place, every address and digest of a
-    /// secret. They are stored beside the facts, and an erasure ends them. Tools hide them unless `--reveal` is given. The protocol has
-    /// no default, so every module must name them.
-    static var personalMembers: Set<String> { get }
+    /// What tells about a person, and whose it is. Tools hide these members unless `--reveal` is given. The protocol has no default, so
+    /// every module must say it.
+    static var personal: PersonalMembers { get }
 
     /// The members of stored data with unique values: the log holds each value in one recorded event of the category, under one name.
     /// Domain events without the member have no value.
@@ -32,7 +31,7 @@ public protocol DomainEvent: Sendable {
     func check(in stream: StreamName, version: Int32) throws
 
     /// The type's name, and facts and personal members together in the format that the type is written in. The log stores the
-    /// ``personalMembers`` apart.
+    /// ``personal`` members apart.
     var stored: (type: String, data: JSON) { get }
 
     /// The members that this domain event gives to the state of its stream, as operators see it: an object. By default the data. A

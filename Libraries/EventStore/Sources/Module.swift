@@ -10,20 +10,17 @@ public struct Module: Sendable {
     public let projections: [any Projection]
     /// The sequences that number streams; empty if the module derives its keys from other values.
     public let idSequences: [IDSequence]
-    /// The streams that tell about persons of other modules.
-    public let personalStreams: [PersonalStreams]
     /// The module's own reports for operators.
     public let operatorReports: [OperatorReport]
 
     public init(
         _ name: String, domainEvents: [any DomainEvent.Type], projections: [any Projection], idSequences: [IDSequence] = [],
-        personalStreams: [PersonalStreams] = [], operatorReports: [OperatorReport] = []
+        operatorReports: [OperatorReport] = []
     ) {
         self.name = name
         self.domainEvents = domainEvents
         self.projections = projections
         self.idSequences = idSequences
-        self.personalStreams = personalStreams
         self.operatorReports = operatorReports
     }
 }
@@ -47,6 +44,7 @@ extension Module {
                 "Two projections have the name \($0)."
             }
             + repeated(modules.flatMap { $0.idSequences.map(\.name) }).map { "Two categories take their ids from \($0)." }
+            + modules.strangers.map { "Streams belong to persons of the category \($0), which no module has." }
             + modules.flatMap(\.violations)
         guard violations.isEmpty else { throw ModuleListError(violations: violations) }
     }
@@ -71,10 +69,16 @@ extension Module {
             let erasure = StoredType.erasure(of: domainEvent.category)
             return domainEvent.storedTypes.map(\.name).filter { StoredType.isErasure($0) && $0 != erasure }
         }.map { "The stored type \($0) does not end a stream: the log knows an erasure by the name of its category and Erased." }
-        let salted = domainEvents.filter { $0.personalMembers.contains(PersonalText.salt) }.map {
+        let endless = domainEvents.filter { $0.personal.isOfAPerson }.filter { domainEvent in
+            !domainEvent.storedTypes.contains { $0.name == StoredType.erasure(of: domainEvent.category) }
+        }.map {
+            "The category \($0.category) tells about a person, and has no stored type \(StoredType.erasure(of: $0.category)), "
+                + "which would end that."
+        }
+        let salted = domainEvents.filter { $0.personal.names.contains(PersonalText.salt) }.map {
             "The category \($0.category) has a personal member \(PersonalText.salt), which the log adds by itself."
         }
-        return unusable + foreign + misnamed + salted
+        return unusable + foreign + misnamed + endless + salted
             + domainEvents.flatMap { Self.violations(of: $0.storedTypes, in: $0.category) }
     }
 
@@ -99,4 +103,11 @@ extension [Module] {
     public var domainEvents: [any DomainEvent.Type] { flatMap(\.domainEvents) }
     public var projections: [any Projection] { flatMap(\.projections) }
     public var idSequences: [IDSequence] { flatMap(\.idSequences) }
+    /// The streams that belong to persons of other categories.
+    var personalStreams: [PersonalStreams] { domainEvents.compactMap { $0.personal.streams } }
+
+    /// The categories of persons whose streams are named, and that are in no module.
+    fileprivate var strangers: [String] {
+        Set(personalStreams.map(\.category)).subtracting(domainEvents.map { $0.category }).sorted()
+    }
 }

@@ -13,7 +13,7 @@ private enum Written: DomainEvent {
 
     static let category = "text"
     static let storedTypes = [StoredType("Written")]
-    static let personalMembers: Set<String> = []
+    static let personal = PersonalMembers.none
     init(type: String, content: EventContent) throws { self = .written(try content.facts.stored("text") { $0.storedString }) }
 
     var stored: (type: String, data: JSON) {

@@ -12,7 +12,7 @@ private enum Soup {
         case cooked(litres: Int64)
         static let category = "soup"
         static let storedTypes = [StoredType("SoupCooked")]
-        static let personalMembers: Set<String> = []
+        static let personal = PersonalMembers.none
         init(type: String, content: EventContent) throws {
             self = .cooked(litres: try content.facts.stored("litres", \.storedInteger))
         }
@@ -33,7 +33,7 @@ private enum Soup {
         static let storedTypes = [
             StoredType("SoupCooked", upcasters: upcasters, writing: .format(1)), StoredType("SoupEaten", writing: .nothing),
         ]
-        static let personalMembers: Set<String> = []
+        static let personal = PersonalMembers.none
         init(type: String, content: EventContent) throws {
             self = .cooked(millilitres: try content.facts.stored("millilitres", \.storedInteger))
         }
@@ -48,7 +48,7 @@ private enum Soup {
         case cooked(millilitres: Int64)
         static let category = "soup"
         static let storedTypes = [StoredType("SoupCooked", upcasters: upcasters), StoredType("SoupEaten")]
-        static let personalMembers: Set<String> = []
+        static let personal = PersonalMembers.none
         init(type: String, content: EventContent) throws {
             self = .cooked(millilitres: try content.facts.stored("millilitres", \.storedInteger))
         }

@@ -4,24 +4,24 @@ import Postgres
 
 /// What happened to a book. The names of types and fields are stored for ever.
 enum BookEvent: DomainEvent {
-    case lent(reader: Personal<String>)
+    /// The number of a reader is a fact. A reader's name would be personal.
+    case lent(reader: Int64)
     case returned
 
     static let category = "book"
     static let storedTypes = [StoredType("BookLent"), StoredType("BookReturned")]
-    static let personalMembers: Set = ["reader"]
+    static let personal = PersonalMembers.none
 
     init(type: String, content: EventContent) throws {
         switch type {
-        case "BookLent": self = .lent(reader: try content.readPersonal { try $0.stored("reader", \.storedString) })
+        case "BookLent": self = .lent(reader: try content.facts.stored("reader", \.storedID))
         default: self = .returned
         }
     }
 
     var stored: (type: String, data: JSON) {
         switch self {
-        case .lent(.present(let reader)): ("BookLent", ["reader": .string(reader)])
-        case .lent(.erased): ("BookLent", [:])
+        case .lent(let reader): ("BookLent", ["reader": JSON(reader)])
         case .returned: ("BookReturned", [:])
         }
     }
@@ -31,21 +31,21 @@ enum BookEvent: DomainEvent {
 struct LoansProjection: Projection {
     static let name = "loans"
     static let version: Int32 = 1
-    static let personalColumns: Set = ["reader"]
+    static let personalColumns: Set<String> = []
 
-    static func tables(in schema: String) -> String { "CREATE TABLE \(schema).loans (book text PRIMARY KEY, reader text);" }
+    static func tables(in schema: String) -> String { "CREATE TABLE \(schema).loans (book text PRIMARY KEY, reader bigint);" }
     static func indexes(in schema: String) -> String { "CREATE INDEX ON \(schema).loans (reader);" }
 
-    func fold(_ envelopes: [EventEnvelope<BookEvent>]) -> [String: String?] {
+    func fold(_ envelopes: [EventEnvelope<BookEvent>]) -> [String: Int64?] {
         envelopes.reduce(into: [:]) { readers, envelope in
             switch envelope.event {
-            case .lent(.present(let reader)): readers.updateValue(reader, forKey: envelope.stream.key)
-            case .lent(.erased), .returned: readers.updateValue(nil, forKey: envelope.stream.key)
+            case .lent(let reader): readers.updateValue(reader, forKey: envelope.stream.key)
+            case .returned: readers.updateValue(nil, forKey: envelope.stream.key)
             }
         }
     }
 
-    func writes(for readers: [String: String?], in schema: String) -> [Write] {
+    func writes(for readers: [String: Int64?], in schema: String) -> [Write] {
         let rows = readers.sorted { $0.key < $1.key }
         return [
             .run(
@@ -63,14 +63,14 @@ struct Lending: Sendable {
     let dependencies = Dependencies.system
 
     /// - Returns: whether the reader got the book. The log decides if two readers ask at once
-    func lend(_ book: String, to reader: String) async throws -> Bool {
+    func lend(_ book: String, to reader: Int64) async throws -> Bool {
         let stream = StreamName(category: BookEvent.category, key: book)
         let history = try await LogReader(client: database).read(stream: stream)
         guard history.last?.envelope.event.type != "BookLent" else { return false }
         let result = try await log.append(
             AppendRequest(
                 id: dependencies.newDomainEventID,
-                streams: [StreamAppend([BookEvent.lent(reader: .present(reader))], to: stream, after: Int32(history.count))],
+                streams: [StreamAppend([BookEvent.lent(reader: reader)], to: stream, after: Int32(history.count))],
                 recordedAt: dependencies.now(), metadata: Metadata(requestID: "desk-1", actor: nil, traceID: nil)))
         switch result {
         case .appended, .repeated: return true
@@ -78,7 +78,7 @@ struct Lending: Sendable {
         }
     }
 
-    func books(of reader: String) async throws -> [String] {
+    func books(of reader: Int64) async throws -> [String] {
         let loans: SQL = "\(identifier: LoansProjection.schema).loans"
         return try await database.query("SELECT book FROM \(loans) WHERE reader = \(reader) ORDER BY book").decode(String.self)
     }

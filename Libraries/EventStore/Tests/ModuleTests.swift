@@ -57,6 +57,11 @@ import Testing
                     idSequences: [IDSequence(category: "cup", name: "log.cup_ids")])
             ], "The sequence log.cup_ids numbers the category cup, which the module teas does not have."
         ),
+        (
+            [Module("reviews", domainEvents: [Review.self], projections: [])],
+            "Streams belong to persons of the category reader, which no module has. "
+                + "The category review tells about a person, and has no stored type ReviewErased, which would end that."
+        ),
         ([Module("untold", domainEvents: [Untold.self], projections: [])], "The category untold has no stored types."),
         (
             [Module("twice", domainEvents: [ToldTwice.self], projections: [])],
@@ -71,11 +76,21 @@ import Testing
         }
     }
 
+    /// The words of a reader that nothing ends.
+    private enum Review: DomainEvent {
+        case written
+        static let category = "review"
+        static let storedTypes = [StoredType("ReviewWritten")]
+        static let personal = PersonalMembers(["text"], of: PersonalStreams(of: "reader") { _, _ in [] })
+        init(type: String, content: EventContent) { self = .written }
+        var stored: (type: String, data: JSON) { ("ReviewWritten", [:]) }
+    }
+
     private enum OrderLine: DomainEvent {
         case ordered
         static let category = "order-line"
         static let storedTypes = [StoredType("Ordered")]
-        static let personalMembers: Set<String> = []
+        static let personal = PersonalMembers.none
         init(type: String, content: EventContent) { self = .ordered }
         var stored: (type: String, data: JSON) { ("Ordered", [:]) }
     }
@@ -84,7 +99,7 @@ import Testing
         case told
         static let category = "untold"
         static let storedTypes: [StoredType] = []
-        static let personalMembers: Set<String> = []
+        static let personal = PersonalMembers.none
         init(type: String, content: EventContent) { self = .told }
         var stored: (type: String, data: JSON) { ("Told", [:]) }
     }
@@ -93,7 +108,7 @@ import Testing
         case told
         static let category = "twice"
         static let storedTypes = [StoredType("Told"), StoredType("Told", writing: .format(2))]
-        static let personalMembers: Set<String> = []
+        static let personal = PersonalMembers.none
         init(type: String, content: EventContent) { self = .told }
         var stored: (type: String, data: JSON) { ("Told", [:]) }
     }

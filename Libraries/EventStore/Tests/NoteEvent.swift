@@ -1,6 +1,7 @@
 import Encoding
 import EventStore
 import Foundation
+import Postgres
 
 /// A domain event for tests with facts and a personal member, and with an erasure.
 enum NoteEvent: DomainEvent, Hashable {
@@ -10,7 +11,13 @@ enum NoteEvent: DomainEvent, Hashable {
 
     static let category = "note"
     static let storedTypes = [StoredType("NoteWritten"), StoredType("NoteRead"), StoredType("NoteErased")]
-    static let personalMembers: Set = ["text"]
+    static let personal = PersonalMembers(["text"], of: ofPerson)
+
+    /// All notes belong to every person.
+    static let ofPerson = PersonalStreams(of: "person") { _, database in
+        try await database.query("SELECT DISTINCT stream FROM log.recorded_events WHERE stream LIKE 'note-%' ORDER BY 1")
+            .decode(String.self).map { PersonalStream(StreamName($0), endsWith: NoteEvent.erased) }
+    }
 
     init(type: String, content: EventContent) throws {
         switch type {

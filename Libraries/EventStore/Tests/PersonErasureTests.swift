@@ -14,7 +14,7 @@ private enum PersonEvent: DomainEvent, Hashable {
 
     static let category = "person"
     static let storedTypes = [StoredType("PersonCreated"), StoredType("PersonErased")]
-    static let personalMembers: Set<String> = []
+    static let personal = PersonalMembers.none
 
     init(type: String, content: EventContent) throws { self = type == "PersonErased" ? .erased : .created }
 
@@ -28,28 +28,19 @@ private enum PersonEvent: DomainEvent, Hashable {
 
 extension TestStore {
     /// The modules of persons, of notes and of counters. All notes belong to every person, and all counters to nobody.
-    private func modules(find: @escaping PersonalStreams.Find) -> [Module] {
-        [
-            Module("persons", domainEvents: [PersonEvent.self], projections: []),
-            Module(
-                "notes", domainEvents: [NoteEvent.self], projections: [NotesProjection()],
-                personalStreams: [PersonalStreams(of: PersonEvent.category, find: find)]),
-            Module("counters", domainEvents: [Counted.self], projections: [SumProjection()]),
-        ]
-    }
+    private static let modules = [
+        Module("persons", domainEvents: [PersonEvent.self], projections: []),
+        Module("notes", domainEvents: [NoteEvent.self], projections: [NotesProjection()]),
+        Module("counters", domainEvents: [Counted.self], projections: [SumProjection()]),
+    ]
 
-    fileprivate static let notes: PersonalStreams.Find = { _, database in
-        try await database.query("SELECT DISTINCT stream FROM log.recorded_events WHERE stream LIKE 'note-%' ORDER BY 1")
-            .decode(String.self).map { PersonalStream(StreamName($0), endsWith: NoteEvent.erased) }
-    }
-
-    fileprivate func context(find: @escaping PersonalStreams.Find = notes) -> ModuleContext {
-        ModuleContext(log: log, database: client, dependencies: .system, modules: modules(find: find), logger: .quiet)
+    fileprivate func context() -> ModuleContext {
+        ModuleContext(log: log, database: client, dependencies: .system, modules: Self.modules, logger: .quiet)
     }
 
     /// Runs the subscription that erases, as a node of its own would, until the body has ended.
     func withErasures(_ body: @escaping @Sendable () async throws -> Void) async throws {
-        try await withErasures(find: Self.notes, body)
+        try await withErasures(find: NoteEvent.ofPerson.find, body)
     }
 
     fileprivate func withErasures(
@@ -58,7 +49,8 @@ extension TestStore {
     ) async throws {
         try await Self.withNotifier(client, listens: true, pollSeconds: 0.05) { notifier in
             let runner = SubscriptionRunner(
-                Erasure(context(find: find)), client: client, notifier: notifier, timing: timing, logger: .quiet)
+                Erasure(context(), parts: [PersonalStreams(of: PersonEvent.category, find: find)]), client: client,
+                notifier: notifier, timing: timing, logger: .quiet)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await runner.run() }
                 defer { group.cancelAll() }
@@ -136,7 +128,7 @@ extension TestStore {
             let quick = timing
             // Another node goes on each time: it has another leader's id. The later ones live longer.
             for milliseconds in stride(from: 10, through: 600, by: 10) {
-                try await store.withErasures(find: TestStore.notes, timing: quick) {
+                try await store.withErasures(find: NoteEvent.ofPerson.find, timing: quick) {
                     try await Task.sleep(for: .milliseconds(milliseconds))
                     // A node without its connections cannot give the lease back.
                     guard milliseconds.isMultiple(of: 20) else { return }
@@ -163,7 +155,7 @@ extension TestStore {
             let position = try await store.erasePerson()
             let isFirst = Mutex(true)
             try await store.withErasures(find: { person, database in
-                let found = try await TestStore.notes(person, database)
+                let found = try await NoteEvent.ofPerson.find(person, database)
                 let isNow = isFirst.withLock { isFirst in
                     defer { isFirst = false }
                     return isFirst

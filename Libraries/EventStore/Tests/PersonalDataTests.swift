@@ -9,7 +9,7 @@ import Testing
 
         static let category = "person"
         static let storedTypes = [StoredType("Moved")]
-        static let personalMembers: Set<String> = ["street"]
+        static let personal = PersonalMembers.ofThePerson(["street"])
 
         init(type: String, content: EventContent) throws { self = .moved }
         var stored: (type: String, data: JSON) { ("Moved", [:]) }

@@ -12,8 +12,7 @@ import Testing
         let counters = PersonalStreams(of: NoteEvent.category) { _, _ in
             ["0-x", "1-x"].map { PersonalStream(StreamName(category: Counted.category, key: $0), endsWith: NoteEvent.erased) }
         }
-        let notes = Module("notes", domainEvents: [NoteEvent.self], projections: [], personalStreams: [counters])
-        let export = PersonalExport(of: [notes], from: store.client, pageLimit: pageLimit)
+        let export = PersonalExport(of: [counters], from: store.client, pageLimit: pageLimit)
         var lines: [String] = []
         try await export.write(try await export.streams(of: StreamName(person)), at: Timestamp(milliseconds: 0)) { page in
             #expect(page.count <= pageLimit + 2)

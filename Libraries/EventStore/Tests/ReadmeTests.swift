@@ -21,13 +21,13 @@ extension Lending {
         try await TestDatabase.with(migrated: false) { database in
             try await Lending.with(database.url, logger: .quiet) { lending in
                 let lent = try await withThrowingTaskGroup(of: Bool.self) { group in
-                    for reader in 1...10 { group.addTask { try await lending.lend("Dune", to: "reader \(reader)") } }
+                    for reader in Int64(1)...10 { group.addTask { try await lending.lend("Dune", to: reader) } }
                     return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
                 }
                 #expect(lent == 1)
-                #expect(try await lending.lend("Emma", to: "Ann"))
-                #expect(try await lending.lend("Emma", to: "Bob") == false)
-                #expect(try await lending.books(of: "Ann") == ["Emma"])
+                #expect(try await lending.lend("Emma", to: 11))
+                #expect(try await lending.lend("Emma", to: 12) == false)
+                #expect(try await lending.books(of: 11) == ["Emma"])
                 let streams = Mutex<[ReportValue]>([])
                 try await lending.report(logger: .quiet) { rows, columns in
                     let index = columns.firstIndex { $0.name == "stream" } ?? 0
@@ -41,9 +41,9 @@ extension Lending {
     @Test func `the subscription writes a letter for each book that is lent`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await Lending.with(database.url, logger: .quiet) { lending in
-                try await lending.database.query("CREATE TABLE letters (reader text, book text)")
-                _ = try await lending.lend("Emma", to: "Ann")
-                _ = try await lending.lend("Dune", to: "Bob")
+                try await lending.database.query("CREATE TABLE letters (reader bigint, book text)")
+                _ = try await lending.lend("Emma", to: 1)
+                _ = try await lending.lend("Dune", to: 2)
                 let notifier = LogNotifier(client: lending.database, listens: false, pollSeconds: 0.05, logger: .quiet)
                 let runner = SubscriptionRunner(Letters(), client: lending.database, notifier: notifier, logger: .quiet)
                 try await withThrowingTaskGroup(of: Void.self) { group in
@@ -52,7 +52,7 @@ extension Lending {
                     defer { group.cancelAll() }
                     try await eventually("two letters") {
                         try await lending.database.query("SELECT reader || ' ' || book FROM letters").decode(String.self)
-                            == ["Ann Emma", "Bob Dune"]
+                            == ["1 Emma", "2 Dune"]
                     }
                 }
             }

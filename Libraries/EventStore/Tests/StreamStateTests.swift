@@ -17,7 +17,7 @@ import Testing
             StoredType("Changed"),
         ]
 
-        static let personalMembers: Set<String> = []
+        static let personal = PersonalMembers.none
         init(type: String, content: EventContent) throws { self = .said(type: type, content.facts) }
         var stored: (type: String, data: JSON) {
             switch self {

@@ -20,7 +20,7 @@ enum TeaDomainEvent: DomainEvent, Hashable {
         StoredType("TeaDrunk"),
     ]
 
-    static let personalMembers: Set<String> = []
+    static let personal = PersonalMembers.none
 
     init(type: String, content: EventContent) throws {
         switch type {

@@ -13,7 +13,7 @@ enum Counted: DomainEvent, Hashable {
     static let category = "counter"
     static let storedTypes = [StoredType("Counted")]
 
-    static let personalMembers: Set<String> = []
+    static let personal = PersonalMembers.none
     init(type: String, content: EventContent) throws { self = .counted(try content.facts.stored("number", \.storedInteger)) }
 
     var stored: (type: String, data: JSON) {

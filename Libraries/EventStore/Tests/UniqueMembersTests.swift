@@ -12,7 +12,7 @@ private enum Label: DomainEvent, Hashable {
 
     static let category = "label"
     static let storedTypes = [StoredType("LabelPut"), StoredType("LabelRead")]
-    static let personalMembers: Set<String> = []
+    static let personal = PersonalMembers.none
     static let uniqueMembers: Set<String> = ["label"]
 
     init(type: String, content: EventContent) throws {

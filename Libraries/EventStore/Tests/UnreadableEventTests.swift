@@ -14,7 +14,7 @@ private enum CountedAnew: DomainEvent {
 
     static let category = "counter"
     static let storedTypes = [StoredType("Counted", upcasters: [{ $0 }])]
-    static let personalMembers: Set<String> = []
+    static let personal = PersonalMembers.none
     init(type: String, content: EventContent) throws { self = .counted }
     var stored: (type: String, data: JSON) { ("Counted", ["numbers": .null]) }
 }

@@ -8,7 +8,7 @@ extension StoredEvent {
         self.init(type: type, format: format, facts: data)
         guard case .object(let object)? = try? JSON(utf8: data) else { return }
         func part(isPersonal: Bool) -> [JSONObject.Member] {
-            object.members.filter { domainEvent.personalMembers.contains($0.name) == isPersonal }
+            object.members.filter { domainEvent.personal.names.contains($0.name) == isPersonal }
         }
         let own = part(isPersonal: true)
         guard !own.isEmpty else { return }

@@ -39,7 +39,7 @@ struct SoupCooked<Release: SoupRelease>: DomainEvent {
 
     static var category: String { "soup" }
     static var storedTypes: [StoredType] { [Release.storedType] }
-    static var personalMembers: Set<String> { [] }
+    static var personal: PersonalMembers { .none }
 
     init(millilitres: Int64) { self.millilitres = millilitres }
 

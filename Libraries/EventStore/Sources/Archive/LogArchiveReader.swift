@@ -105,7 +105,7 @@ struct LogArchiveReader {
             type: type, format: format, facts: Array(data.utf8),
             personal: digest.map { _ in personal.map { .present(Array($0.utf8)) } ?? .erased })
         // An erasure would leave them.
-        guard try !stored.hasPersonalFacts(domainEvent.personalMembers) else {
+        guard try !stored.hasPersonalFacts(domainEvent.personal.names) else {
             throw FormatError("personal members stand among the facts")
         }
         _ = try domainEvent.decode(stored, in: StreamName(stream), version: version)

@@ -26,9 +26,11 @@ public struct Erasure: Subscription {
     private let readModels: ReadModels
     private let dependencies: Dependencies
 
-    public init(_ context: ModuleContext) {
+    public init(_ context: ModuleContext) { self.init(context, parts: context.modules.personalStreams) }
+
+    init(_ context: ModuleContext, parts: [PersonalStreams]) {
         filter = Self.filter(of: context.modules)
-        parts = context.modules.flatMap(\.personalStreams)
+        self.parts = parts
         log = context.log
         database = context.database
         readModels = ReadModels(projections: context.modules.projections, client: context.database, logger: context.logger)
@@ -136,7 +138,7 @@ public final class Erasures: Sendable {
     private let dependencies: Dependencies
 
     public init(_ context: ModuleContext) {
-        parts = context.modules.flatMap(\.personalStreams)
+        parts = context.modules.personalStreams
         database = context.database
         dependencies = context.dependencies
     }

@@ -12,13 +12,15 @@ public struct PersonalExport: Sendable {
     private let pageLimit: Int
 
     /// - Parameter modules: all modules of the process
-    public init(of modules: [Module], from database: PostgresClient) { self.init(of: modules, from: database, pageLimit: 500) }
+    public init(of modules: [Module], from database: PostgresClient) {
+        self.init(of: modules.personalStreams, from: database, pageLimit: 500)
+    }
 
     public init(_ context: ModuleContext) { self.init(of: context.modules, from: context.database) }
 
     /// - Parameter pageLimit: maximum number of rows of one query
-    init(of modules: [Module], from database: PostgresClient, pageLimit: Int) {
-        parts = modules.flatMap(\.personalStreams)
+    init(of parts: [PersonalStreams], from database: PostgresClient, pageLimit: Int) {
+        self.parts = parts
         self.database = database
         self.pageLimit = pageLimit
     }

@@ -121,7 +121,7 @@ public struct LogVerification: Sendable {
         counts[kind, default: 0] += 1
         do {
             guard let domainEvent else { throw FormatError("no module has streams of category \(kind.category)") }
-            guard try !stored.hasPersonalFacts(domainEvent.personalMembers) else {
+            guard try !stored.hasPersonalFacts(domainEvent.personal.names) else {
                 let reason = "the personal members stand among the facts, where no erasure ends them"
                 return note(.personal, reason, of: kind, at: recorded.position)
             }

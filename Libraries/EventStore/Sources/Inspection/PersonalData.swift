@@ -13,7 +13,7 @@ public struct PersonalData: Sendable {
     ///   - domainEvents: the domain events of all modules
     ///   - isRevealed: whether the operator asked to see personal data
     public init(of domainEvents: [any DomainEvent.Type], isRevealed: Bool) {
-        members = Dictionary(uniqueKeysWithValues: domainEvents.map { ($0.category, $0.personalMembers) })
+        members = Dictionary(uniqueKeysWithValues: domainEvents.map { ($0.category, $0.personal.names) })
         types = Dictionary(uniqueKeysWithValues: domainEvents.map { ($0.category, Set($0.storedTypes.map(\.name))) })
         self.isRevealed = isRevealed
     }

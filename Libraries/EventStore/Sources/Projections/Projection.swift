@@ -6,21 +6,21 @@ public import Postgres
 /// struct LoansProjection: Projection {
 ///     static let name = "loans"
 ///     static let version: Int32 = 1
-///     static let personalColumns: Set = ["reader"]
+///     static let personalColumns: Set<String> = []
 ///
-///     static func tables(in schema: String) -> String { "CREATE TABLE \(schema).loans (book text PRIMARY KEY, reader text);" }
+///     static func tables(in schema: String) -> String { "CREATE TABLE \(schema).loans (book text PRIMARY KEY, reader bigint);" }
 ///     static func indexes(in schema: String) -> String { "CREATE INDEX ON \(schema).loans (reader);" }
 ///
-///     func fold(_ envelopes: [EventEnvelope<BookEvent>]) -> [String: String?] {
+///     func fold(_ envelopes: [EventEnvelope<BookEvent>]) -> [String: Int64?] {
 ///         envelopes.reduce(into: [:]) { readers, envelope in
 ///             switch envelope.event {
-///             case .lent(.present(let reader)): readers.updateValue(reader, forKey: envelope.stream.key)
-///             case .lent(.erased), .returned: readers.updateValue(nil, forKey: envelope.stream.key)
+///             case .lent(let reader): readers.updateValue(reader, forKey: envelope.stream.key)
+///             case .returned: readers.updateValue(nil, forKey: envelope.stream.key)
 ///             }
 ///         }
 ///     }
 ///
-///     func writes(for readers: [String: String?], in schema: String) -> [Write] {
+///     func writes(for readers: [String: Int64?], in schema: String) -> [Write] {
 ///         let rows = readers.sorted { $0.key < $1.key }
 ///         return [
 ///             .run(

@@ -11,7 +11,7 @@ public import Postgres
 ///     func handle(_ events: [RecordedEvent], in transaction: LeasedConnection) async throws {
 ///         for event in events {
 ///             let book: EventEnvelope<BookEvent> = try event.decoded()
-///             guard case .lent(.present(let reader)) = book.event else { continue }
+///             guard case .lent(let reader) = book.event else { continue }
 ///             try await transaction.query("INSERT INTO letters (reader, book) VALUES (\(reader), \(book.stream.key))")
 ///         }
 ///     }

@@ -30,7 +30,7 @@ public struct AppendRequest: Sendable {
         init(_ event: some DomainEvent) {
             let domainEvent = Swift.type(of: event)
             let (type, data) = event.stored
-            let content = EventContent(all: data, personalMembers: domainEvent.personalMembers)
+            let content = EventContent(all: data, personalMembers: domainEvent.personal.names)
             self.type = type
             facts = content.facts.text
             if case .present(let members) = content.personal { personal = PersonalText(members) }

@@ -12,7 +12,7 @@ public import Tracing
 /// let result = try await log.append(
 ///     AppendRequest(
 ///         id: dependencies.newDomainEventID,
-///         streams: [StreamAppend([BookEvent.lent(reader: .present(reader))], to: stream, after: Int32(history.count))],
+///         streams: [StreamAppend([BookEvent.lent(reader: reader)], to: stream, after: Int32(history.count))],
 ///         recordedAt: dependencies.now(), metadata: Metadata(requestID: "desk-1", actor: nil, traceID: nil)))
 /// switch result {
 /// case .appended, .repeated: return true
