@@ -20,6 +20,10 @@ struct Backend: Sendable {
     let readers: PostgresClient
     let writer: PostgresClient
     let log: EventLog
+    private let projectionRunner: ProjectionRunner
+
+    /// Whether requests may be answered: the process lacks no event that it cannot read.
+    var mayAnswer: Bool { !projectionRunner.isBlocked }
 
     /// - Parameters:
     ///   - apps: the apps that the process serves. It has all modules and all projections, so that its appends change the read models that
@@ -62,7 +66,7 @@ struct Backend: Sendable {
             context.add(changes)
         }
         modules = ComposedModules(Modules.all, serving: apps, in: context)
-        let runner = ProjectionRunner(readModels, notifier: notifier, logger: logger)
+        projectionRunner = ProjectionRunner(readModels, notifier: notifier, logger: logger)
         var timing = SubscriptionRunner.Timing()
         // Shorter than a request waits for the end of an erasure.
         timing.leaseSeconds = 6
@@ -71,7 +75,7 @@ struct Backend: Sendable {
         let formats = FormatService(FormatRegistry(Self.formats, client: readers), logger: logger)
         let watch = LogLockWatch(client: readers, logger: logger)
         services =
-            database.services + [readers, writer, notifier, watch, formats, runner]
+            database.services + [readers, writer, notifier, watch, formats, projectionRunner]
             + (index.map { [changes, $0] } ?? []) + modules.services + [log, erasure]
     }
 

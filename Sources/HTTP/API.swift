@@ -68,16 +68,19 @@ public struct API: Sendable {
     /// The limiters that several routes share, the map page's among them.
     public let limits: SharedLimits
     let database: DatabaseCheck
+    let mayAnswer: @Sendable () -> Bool
 
     /// - Parameters:
     ///   - modules: all modules of the process
     ///   - rateClock: the clock of the limits for one minute
+    ///   - mayAnswer: whether requests may be answered now, except those for the health
     ///   - checkHealth: throws when requests cannot be served now
     public init(
         _ modules: ComposedModules,
         settings: Settings,
         drain: Drain = Drain(),
         rateClock: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        mayAnswer: @escaping @Sendable () -> Bool = { true },
         checkHealth: @escaping @Sendable () async throws -> Void
     ) {
         apps = modules.apps
@@ -89,6 +92,7 @@ public struct API: Sendable {
         self.rateClock = rateClock
         limits = SharedLimits(settings, now: rateClock)
         database = DatabaseCheck(checkHealth)
+        self.mayAnswer = mayAnswer
         moduleMetrics = modules.metrics
         if settings.reads == .devices, apps.contains(.events) { users.tokenEndings?.start() }
         routes = modules.routes.flatMap { $0(self) } + erasureRoutes + serviceRoutes

@@ -39,6 +39,8 @@ import Testing
         #expect((stale.status, stale.isReady) == (.degraded, true))
         let stopping = Health(isDatabaseThere: nil, index: .inUse, isMemoryStale: false, isDraining: true)
         #expect((stopping.status, stopping.isReady) == (.stopping, false))
+        let restoring = Health(isDatabaseThere: true, index: .inUse, isMemoryStale: false, mayAnswer: false)
+        #expect((restoring.status, restoring.isReady) == (.unavailable, false))
         #expect(cases.count == 2 * InMemoryPhase.allCases.count)
         for expected in cases {
             let health = Health(

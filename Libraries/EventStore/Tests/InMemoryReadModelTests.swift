@@ -99,6 +99,17 @@ private final class Sums: InMemoryContent {
         }
     }
 
+    @Test func `requests may not read a content that was last confirmed longer ago than the longest age`() {
+        let state = InMemoryState(staleAfter: .seconds(3), longestAge: .zero)
+        state.enter(.inUse)
+        #expect(!state.isInUse)
+        #expect(state.phase == .interrupted)
+        state.isInStep(at: .now + .seconds(3_600))
+        #expect(state.isInUse)
+        #expect(state.phase == .inUse)
+        #expect(InMemoryState.longestAge == .seconds(3_600))
+    }
+
     @Test func `a content that exceeded its limit is loaded again when there is room`() async throws {
         try await Self.with(limit: 7) { store, model in
             try await Self.untilInUse(model)

@@ -115,9 +115,12 @@ extension AppendRequest {
             try await store.client.withTransaction { try await ReadModels.create(TeasProjection.self, in: "teas_v1", on: $0) }
             try await TestStore.withNotifier(store.client, pollSeconds: 0.02) { notifier in
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    group.addTask { await ProjectionRunner(models, notifier: notifier, logger: messages.logger).run() }
+                    let runner = ProjectionRunner(models, notifier: notifier, logger: messages.logger)
+                    #expect(!runner.isBlocked)
+                    group.addTask { await runner.run() }
                     defer { group.cancelAll() }
                     try await eventually { try await models.positions() == ["sums_v1": 1, "teas_v1": 3] }
+                    try await eventually { runner.isBlocked }
                     try await TestStore.withLog(store.client, projections: []) { newer in
                         _ = try await newer.record(.ofNewerProgram(TeaDomainEvent.drunk, key: "more"))
                     }

@@ -48,7 +48,9 @@ struct ServeCommand: AsyncParsableCommand {
             let drain = Drain()
             let (apiSettings, pageSettings) = (settings.api(secret: secret), settings.mapPage)
             let api = API(
-                backend.modules, settings: apiSettings, drain: drain, checkHealth: backend.checkHealth)
+                backend.modules, settings: apiSettings, drain: drain,
+                mayAnswer: { backend.mayAnswer },
+                checkHealth: backend.checkHealth)
             let page = pageSettings.map { settings in
                 MapPage(
                     settings, users: backend.modules[UsersModule.self], tokenHeaders: API.tokenHeaders,

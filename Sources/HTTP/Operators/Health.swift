@@ -24,9 +24,12 @@ struct Health: Sendable {
     /// Whether the index may lack the newest events.
     var isMemoryStale: Bool
     var isDraining = false
+    /// Whether requests may be answered from what the node has.
+    var mayAnswer = true
 
     var status: Status {
         if isDraining { return .stopping }
+        guard mayAnswer else { return .unavailable }
         return switch index {
         case .filling: .starting
         case .inUse: isDatabaseThere == true && !isMemoryStale ? .ok : .degraded
@@ -63,7 +66,9 @@ extension API {
         guard !drain.hasBegun else {
             return Health(isDatabaseThere: nil, index: index.phase, isMemoryStale: index.isStale, isDraining: true)
         }
-        return await Health(isDatabaseThere: database.isThere(), index: index.phase, isMemoryStale: index.isStale)
+        return await Health(
+            isDatabaseThere: database.isThere(), index: index.phase, isMemoryStale: index.isStale,
+            mayAnswer: mayAnswer())
     }
 }
 

@@ -20,7 +20,7 @@ extension EventsModule {
                 status.age / .seconds(1)),
             .gauge(
                 "humon_index_stands_before_unreadable",
-                "1 if the log goes on with an event that this program cannot read: the index stays as it was before it.",
+                "1 if the log goes on with an event that this program cannot read: requests do not read the index then.",
                 status.isBlockedByUnreadableEvent ? 1 : 0),
             .counter(
                 "humon_reads_total", "Requests that read events, by what answered them.",

@@ -28,7 +28,8 @@ public struct APIRouter: Sendable {
         let observers: [(any RequestObserver)?] = [log, requests, tracer.map(RequestTracing.init)]
         router = Router(
             routes: routes,
-            middleware: additionalMiddleware + [FormatSuffix()] + Self.cors(allowing: origins, to: api.routes)
+            middleware: [AnswerGate(mayAnswer: api.mayAnswer)] + additionalMiddleware + [FormatSuffix()]
+                + Self.cors(allowing: origins, to: api.routes)
                 + [Compression(), NoStoreByDefault(), NoSniff(), RequestIDs()],
             observers: observers.compactMap(\.self), targetLimitBytes: api.settings.targetLimitBytes,
             problemTypePrefix: "/docs#error-"
@@ -93,6 +94,18 @@ extension API {
         case _ where drain.hasBegun: .stopping
         default: .databaseUnavailable
         }
+    }
+}
+
+/// Refuses every request, except those for the health, while the node may not answer.
+private struct AnswerGate: Middleware {
+    private static let openPaths: Set = ["/health", "/health/live", "/health.json", "/health/live.json"]
+
+    let mayAnswer: @Sendable () -> Bool
+
+    func prepare(_ request: inout Request, _ context: RequestContext) throws(HTTPError) -> Response? {
+        guard !mayAnswer(), !Self.openPaths.contains(String(request.path)) else { return nil }
+        throw .unavailable(.databaseUnavailable)
     }
 }
 

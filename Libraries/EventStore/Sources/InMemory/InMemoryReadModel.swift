@@ -15,6 +15,8 @@ package final class InMemoryReadModel<Content: InMemoryContent>: Service {
     package static var patienceSeconds: Double { 1 }
     static var firstBackOffSeconds: Double { 0.25 }
     static var longestBackOffSeconds: Double { 30 }
+    /// Until the next load after an event that this program cannot read. Only another program can read it.
+    static var unreadablePauseSeconds: Double { 600 }
 
     struct Writer: Sendable {
         var buffer = ReorderBuffer()
@@ -70,6 +72,15 @@ package final class InMemoryReadModel<Content: InMemoryContent>: Service {
                     try await stayInStep()
                 } catch is CancellationError {
                     return
+                } catch let error as UnreadableEventError {
+                    // A newer program has written the event, which may erase a person. A load would stop at the same event.
+                    writer.withLock { close(&$0, .interrupted) }
+                    if state.isBlocked(by: error.reason) {
+                        logger.critical(
+                            "\(Content.name.subject) cannot follow the log, and requests do not read it",
+                            metadata: ["error": "\(error.reason)"])
+                    }
+                    try? await Task.sleep(for: .seconds(Self.unreadablePauseSeconds))
                 } catch let error as InMemoryLimitError {
                     writer.withLock { close(&$0, .tooSmall) }
                     logger.warning("requests are answered from PostgreSQL", metadata: ["because": "\(error)"])
@@ -97,19 +108,12 @@ package final class InMemoryReadModel<Content: InMemoryContent>: Service {
     }
 
     private func followWithRetries() async throws {
-        var backOff = BackOff(firstSeconds: Self.firstBackOffSeconds, longestSeconds: Self.longestBackOffSeconds)
         while true {
             do { try await follow() } catch let error as FormatError {
-                // A newer program has written the event. A new load would stop at the same event.
-                if state.isBlocked(by: error) {
-                    backOff.reset()
-                    logger.critical(
-                        "\(Content.name.subject) cannot follow the log, and requests get what came before",
-                        metadata: ["error": "\(error)"])
-                }
-                try await Task.sleep(for: backOff.next())
+                throw UnreadableEventError(reason: error)
             } catch let error as PostgresError where error.isUnavailability {
-                // The content stays valid, and readers get its age.
+                // Readers get the content with its age, until it is too old.
+                guard !state.isTooOld else { throw error }
                 logger.warning("\(Content.name.subject) may be behind", metadata: ["error": "\(error)"])
                 try await Task.sleep(for: .seconds(Self.firstBackOffSeconds))
             }
@@ -173,6 +177,11 @@ package final class InMemoryReadModel<Content: InMemoryContent>: Service {
         if writer.buffer.reached != nil { content.removeAll() }
         writer = Writer()
     }
+}
+
+/// The log goes on with an event that this program cannot read.
+private struct UnreadableEventError: Error {
+    var reason: FormatError
 }
 
 extension InMemoryReadModel: CommitListener {

@@ -9,7 +9,7 @@ public enum InMemoryPhase: String, Sendable, CaseIterable {
     case inUse = "in_use"
     /// The content exceeds its memory limit.
     case tooSmall = "too_small"
-    /// The process gave the content up and loads it again.
+    /// Requests may not read the content: it is loaded again, or is too old, or stands before an event that this program cannot read.
     case interrupted
 }
 
@@ -28,7 +28,7 @@ public struct InMemoryStatus: Sendable, Hashable {
     public var age = Duration.zero
     /// Whether the content is in use and may lack the newest recorded events.
     public var isStale = false
-    /// Whether this program cannot read the next recorded event of the log. The content then stays at the position before it.
+    /// Whether this program cannot read the next recorded event of the log. No request reads the content then.
     public var isBlockedByUnreadableEvent = false
 
     /// The status of a process that keeps nothing in memory.
@@ -52,8 +52,11 @@ extension InMemoryReadModel {
 
 /// Whether requests may read an ``InMemoryReadModel``, and how new it is. A type without parameters, so that the reads of a module inline it.
 package final class InMemoryState: Sendable {
+    /// The longest age of a content that requests may read, because meanwhile a person may have been erased.
+    package static let longestAge = Duration.seconds(3_600)
+
     private let phases = Mutex(InMemoryPhase.filling)
-    @usableFromInline let usable = Atomic(false)
+    private let usable = Atomic(false)
     private let reached = Atomic<Int64>(0)
     @usableFromInline let required = Atomic<Int64>(0)
     /// The error of the next recorded event, if this program cannot read it.
@@ -62,18 +65,25 @@ package final class InMemoryState: Sendable {
     /// The last time at which the content was known to hold the whole log, in nanoseconds since `start`.
     private let inStep = Atomic<Int64>(0)
     private let staleAfter: Duration
+    private let longestAge: Duration
     /// The stream ends when the first phase, `filling`, ends.
     package let beginning: AsyncStream<Never>
     private let begun: AsyncStream<Never>.Continuation
 
-    init(staleAfter: Duration) {
+    init(staleAfter: Duration, longestAge: Duration = longestAge) {
         self.staleAfter = staleAfter
+        self.longestAge = longestAge
         (beginning, begun) = AsyncStream.makeStream(of: Never.self)
     }
 
-    package var phase: InMemoryPhase { phases.withLock { $0 } }
+    package var phase: InMemoryPhase {
+        let phase = phases.withLock { $0 }
+        return phase == .inUse && isTooOld ? .interrupted : phase
+    }
 
-    @inlinable package var isInUse: Bool { usable.load(ordering: .acquiring) }
+    package var isInUse: Bool { usable.load(ordering: .acquiring) && !isTooOld }
+
+    var isTooOld: Bool { age > longestAge }
 
     package func enter(_ phase: InMemoryPhase) {
         phases.withLock { current in
@@ -104,7 +114,7 @@ package final class InMemoryState: Sendable {
         return age > staleAfter ? age : nil
     }
 
-    /// Notes that this program cannot read the next recorded event of the log. The content stays at the position before it.
+    /// Notes that this program cannot read the next recorded event of the log.
     /// - Returns: whether the error is a new one
     func isBlocked(by error: FormatError) -> Bool {
         unreadable.withLock { unreadable in

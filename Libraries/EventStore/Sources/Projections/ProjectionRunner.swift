@@ -1,6 +1,7 @@
 public import Logging
 internal import Postgres
 public import ServiceLifecycle
+internal import Synchronization
 
 /// Keeps this program's read models in step with the log while another version of the program appends to it, as during a deploy.
 /// Behind a pooler, it also marks the read models as served.
@@ -26,6 +27,8 @@ public final class ProjectionRunner: Service {
     private struct Failure {
         /// The description of the error.
         var description: String
+        /// Whether this program cannot read the next recorded event.
+        var isUnreadable = false
         var backOff = ProjectionRunner.backOff
         var retryAt = ContinuousClock.now
     }
@@ -33,6 +36,11 @@ public final class ProjectionRunner: Service {
     private let readModels: ReadModels
     private let notifier: LogNotifier
     private let logger: Logger
+    private let blocked = Atomic(false)
+
+    /// Whether a read model stands before a recorded event that this program cannot read. That event may erase a person, so that no
+    /// request may be answered from what the process has.
+    public var isBlocked: Bool { blocked.load(ordering: .relaxed) }
 
     /// - Parameter notifier: must run
     public init(_ readModels: ReadModels, notifier: LogNotifier, logger: Logger) {
@@ -97,6 +105,7 @@ public final class ProjectionRunner: Service {
         failures = waiting
         for (schema, error) in found {
             var failure = known[schema] ?? Failure(description: "")
+            failure.isUnreadable = failure.isUnreadable || error is FormatError
             if failure.description != "\(error)" {
                 failure.description = "\(error)"
                 logger.error("a read model cannot follow the log", metadata: ["schema": "\(schema)", "error": "\(error)"])
@@ -104,6 +113,7 @@ public final class ProjectionRunner: Service {
             failure.retryAt = .now + failure.backOff.next()
             failures[schema] = failure
         }
+        blocked.store(failures.values.contains(where: \.isUnreadable), ordering: .relaxed)
         return wasBehind
     }
 }
