@@ -51,7 +51,8 @@ FROM ${DEBIAN_IMAGE} AS humon
 RUN apt-get update && apt-get upgrade -y \
     && apt-get install -y --no-install-recommends libpq5 libssl3 libjemalloc2 libisal2 libzstd1 zlib1g libstdc++6 ca-certificates \
     && rm -rf /var/lib/apt/lists/* \
-    && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin humon
+    && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin humon \
+    && install -d -m 700 -o humon /erasures
 COPY --from=build /out/humon /usr/local/bin/humon
 COPY deploy/humon/ready /usr/local/bin/humon-ready
 USER 10001

@@ -70,7 +70,8 @@ let package = Package(
         .target(
             name: "EventStore",
             dependencies: [
-                "Postgres", "Encoding", "Telemetry", "CZlib", "Hashing", .dequeModule, .logging, .serviceLifecycle, .tracing,
+                "Postgres", "Encoding", "Telemetry", "CZlib", "Hashing", .dequeModule, .logging, .serviceLifecycle,
+                .systemPackage, .tracing,
             ],
             resources: [.embedInCode("db")]
         ),

@@ -20,10 +20,13 @@ struct Backend: Sendable {
     let readers: PostgresClient
     let writer: PostgresClient
     let log: EventLog
+    /// A service for servers; `nil` if there is no erasure list.
+    let erasures: ErasureList?
     private let projectionRunner: ProjectionRunner
 
-    /// Whether requests may be answered: the process lacks no event that it cannot read.
-    var mayAnswer: Bool { !projectionRunner.isBlocked }
+    /// Whether requests may be answered: neither an erasure of the list nor an event that this program cannot read is missing from what
+    /// the process has.
+    var mayAnswer: Bool { !projectionRunner.isBlocked && erasures?.isApplied ?? true }
 
     /// - Parameters:
     ///   - apps: the apps that the process serves. It has all modules and all projections, so that its appends change the read models that
@@ -65,6 +68,8 @@ struct Backend: Sendable {
             context.add(index)
             context.add(changes)
         }
+        erasures = database.erasureFile.map { [context] in ErasureList($0, context) }
+        if let erasures { context.add(erasures) }
         modules = ComposedModules(Modules.all, serving: apps, in: context)
         projectionRunner = ProjectionRunner(readModels, notifier: notifier, logger: logger)
         var timing = SubscriptionRunner.Timing()
@@ -103,6 +108,9 @@ struct Backend: Sendable {
                 throw UnreadableLog(reason: error.description)
             } catch PostgresError.refused(let refusal) where refusal.sqlState.isAboutData {
                 throw UnreadableLog(reason: "a read model cannot hold its values: \(refusal)")
+            }
+            if let file = database.erasureFile {
+                try await file.prepare(isLogEmpty: try await LogReader(client: client).tail() == 0)
             }
         }
     }

@@ -96,6 +96,9 @@ struct Database: Sendable {
         return try result.get()
     }
 
+    /// The erasure list, if there is one.
+    var erasureFile: ErasureFile? { settings.erasures.map { ErasureFile(path: $0) } }
+
     /// A configuration with the rights of the URL's user, for migrations.
     var asOwner: PostgresConfiguration {
         var configuration = PostgresConfiguration(url: url)

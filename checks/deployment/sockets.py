@@ -21,7 +21,7 @@ def sockets(deployment):
     # systemd reads these as root.
     secrets = {"TB_APP_SECRET": secret(like, "TB_APP_SECRET_FILE"), "DATABASE_URL": secret(like, "DATABASE_URL_FILE")}
     settings = {name: value for name, value in like.settings.items() if not name.endswith("_FILE")} | secrets
-    settings |= {"HUMON_SOCKET": path, "HUMON_ADMIN_PORT": 0}
+    settings |= {"HUMON_SOCKET": path, "HUMON_ADMIN_PORT": 0, "HUMON_ERASURES": os.path.join(directory, "erasures")}
     identity = dict(user=NODE, group=GROUP, extra_groups=[], umask=int(unit["UMask"], 8))
     process = sandbox.start("node-socket", [like.humon, "serve"], settings, directory, identity)
 

@@ -44,7 +44,7 @@ extension Module {
                 "Two projections have the name \($0)."
             }
             + repeated(modules.flatMap { $0.idSequences.map(\.name) }).map { "Two categories take their ids from \($0)." }
-            + modules.strangers.map { "Streams belong to persons of the category \($0), which no module has." }
+            + modules.strangers.map { "Streams belong to persons of the category \($0), which has no persons." }
             + modules.flatMap(\.violations)
         guard violations.isEmpty else { throw ModuleListError(violations: violations) }
     }
@@ -69,8 +69,9 @@ extension Module {
             let erasure = StoredType.erasure(of: domainEvent.category)
             return domainEvent.storedTypes.map(\.name).filter { StoredType.isErasure($0) && $0 != erasure }
         }.map { "The stored type \($0) does not end a stream: the log knows an erasure by the name of its category and Erased." }
-        let endless = domainEvents.filter { $0.personal.isOfAPerson }.filter { domainEvent in
-            !domainEvent.storedTypes.contains { $0.name == StoredType.erasure(of: domainEvent.category) }
+        let endless = domainEvents.filter { domainEvent in
+            (domainEvent.personal.isPerson || domainEvent.personal.streams != nil)
+                && !domainEvent.storedTypes.contains { $0.name == StoredType.erasure(of: domainEvent.category) }
         }.map {
             "The category \($0.category) tells about a person, and has no stored type \(StoredType.erasure(of: $0.category)), "
                 + "which would end that."
@@ -106,8 +107,11 @@ extension [Module] {
     /// The streams that belong to persons of other categories.
     var personalStreams: [PersonalStreams] { domainEvents.compactMap { $0.personal.streams } }
 
-    /// The categories of persons whose streams are named, and that are in no module.
+    /// The domain event types whose streams are persons.
+    var persons: [any DomainEvent.Type] { domainEvents.filter { $0.personal.isPerson } }
+
+    /// The categories that streams name as those of persons, and that are not.
     fileprivate var strangers: [String] {
-        Set(personalStreams.map(\.category)).subtracting(domainEvents.map { $0.category }).sorted()
+        Set(personalStreams.map(\.category)).subtracting(persons.map { $0.category }).sorted()
     }
 }

@@ -59,7 +59,7 @@ import Testing
         ),
         (
             [Module("reviews", domainEvents: [Review.self], projections: [])],
-            "Streams belong to persons of the category reader, which no module has. "
+            "Streams belong to persons of the category reader, which has no persons. "
                 + "The category review tells about a person, and has no stored type ReviewErased, which would end that."
         ),
         ([Module("untold", domainEvents: [Untold.self], projections: [])], "The category untold has no stored types."),

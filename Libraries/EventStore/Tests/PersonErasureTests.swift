@@ -8,13 +8,13 @@ import Testing
 @testable import EventStore
 
 /// A person, whose notes are the streams of the category `note`.
-private enum PersonEvent: DomainEvent, Hashable {
+enum PersonEvent: DomainEvent, Hashable {
     case created
     case erased
 
     static let category = "person"
     static let storedTypes = [StoredType("PersonCreated"), StoredType("PersonErased")]
-    static let personal = PersonalMembers.none
+    static let personal = PersonalMembers.ofThePerson([])
 
     init(type: String, content: EventContent) throws { self = type == "PersonErased" ? .erased : .created }
 
@@ -34,22 +34,25 @@ extension TestStore {
         Module("counters", domainEvents: [Counted.self], projections: [SumProjection()]),
     ]
 
-    fileprivate func context() -> ModuleContext {
-        ModuleContext(log: log, database: client, dependencies: .system, modules: Self.modules, logger: .quiet)
+    func context(_ list: ErasureList? = nil) -> ModuleContext {
+        var context = ModuleContext(
+            log: log, database: client, dependencies: .system, modules: Self.modules, logger: .quiet)
+        if let list { context.add(list) }
+        return context
     }
 
     /// Runs the subscription that erases, as a node of its own would, until the body has ended.
-    func withErasures(_ body: @escaping @Sendable () async throws -> Void) async throws {
-        try await withErasures(find: NoteEvent.ofPerson.find, body)
+    func withErasures(list: ErasureList? = nil, _ body: @escaping @Sendable () async throws -> Void) async throws {
+        try await withErasures(find: NoteEvent.ofPerson.find, list: list, body)
     }
 
     fileprivate func withErasures(
-        find: @escaping PersonalStreams.Find, timing: SubscriptionRunner.Timing = .test,
+        find: @escaping PersonalStreams.Find, list: ErasureList? = nil, timing: SubscriptionRunner.Timing = .test,
         _ body: @escaping @Sendable () async throws -> Void
     ) async throws {
         try await Self.withNotifier(client, listens: true, pollSeconds: 0.05) { notifier in
             let runner = SubscriptionRunner(
-                Erasure(context(), parts: [PersonalStreams(of: PersonEvent.category, find: find)]), client: client,
+                Erasure(context(list), parts: [PersonalStreams(of: PersonEvent.category, find: find)]), client: client,
                 notifier: notifier, timing: timing, logger: .quiet)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await runner.run() }
@@ -60,10 +63,10 @@ extension TestStore {
     }
 
     /// The person whom ``erasePerson()`` erases.
-    fileprivate static let erased = StreamName("person-7")
+    static let erased = StreamName("person-7")
 
     /// Erases a person, which is one small append.
-    fileprivate func erasePerson() async throws -> Int64 {
+    func erasePerson() async throws -> Int64 {
         var request = AppendRequest.counting("", after: 0)
         for (version, event) in [PersonEvent.created, .erased].enumerated() {
             request = AppendRequest(
@@ -76,7 +79,7 @@ extension TestStore {
     }
 
     /// Appends to notes of one version, many in one append.
-    fileprivate func write(_ notes: Range<Int>) async throws {
+    func write(_ notes: Range<Int>) async throws {
         for start in stride(from: notes.lowerBound, to: notes.upperBound, by: 100) {
             let streams = (start..<min(start + 100, notes.upperBound)).map {
                 StreamAppend([NoteEvent.written("Dear Ann")], to: StreamName("note-\($0)"), after: 0)
@@ -88,7 +91,7 @@ extension TestStore {
     }
 
     /// The number of recorded events with personal members.
-    fileprivate func words() async throws -> Int64 {
+    func words() async throws -> Int64 {
         try await client.query("SELECT count(*) FROM log.recorded_events WHERE personal IS NOT NULL").decode(Int64.self)[0]
     }
 }

@@ -78,7 +78,8 @@ struct TestStore: Sendable {
         try await TestDatabase.withTwo { database, other in try await with(database) { try await body($0, other) } }
     }
 
-    private static func with(
+    /// A store on a database that may have a log already.
+    static func with(
         _ database: TestDatabase, _ body: @escaping @Sendable (TestStore) async throws -> Void
     ) async throws {
         try await database.withClient(role: "humon_app", connections: 5) { client in

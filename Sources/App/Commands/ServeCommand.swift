@@ -86,7 +86,8 @@ struct ServeCommand: AsyncParsableCommand {
             let shutdown = GracefulShutdown(
                 drain: drain, drainSeconds: settings.drainSeconds, shutdownSeconds: settings.shutdownSeconds, logger: logger,
                 beforeExit: LogSink.standardError.flush)
-            let listening: [any Service] = (socket.map { [$0] } ?? []) + [clients]
+            let erasures: [any Service] = backend.erasures.map { [$0] } ?? []
+            let listening: [any Service] = erasures + (socket.map { [$0] } ?? []) + [clients]
             // The operators' address answers until the end, so it stops last.
             let services: [any Service] =
                 [operators] + (spans.exporter.map { [$0] } ?? []) + backend.services + listening + [banner, reload]

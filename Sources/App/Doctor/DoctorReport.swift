@@ -16,7 +16,7 @@ enum DoctorReport {
             "sequences",
         ]
         + ReadModelChecks.names
-        + [IndexCheck.name, "subscriptions", "clock"]
+        + [IndexCheck.name, "subscriptions", ErasureFileCheck.name, "clock"]
 
     /// - Parameter show: gets each check as soon as it ends
     /// - Throws: the errors of `show`, and ``PrivateClusterError`` if a private cluster does not stop
@@ -70,6 +70,7 @@ enum DoctorReport {
         try await models.readModels().forEach(show)
         try show(await IndexCheck(settings: settings).look())
         try show(await Check.looking(at: "subscriptions") { try await models.subscriptions() })
+        try show(await ErasureFileCheck(path: settings.erasures, client: client).look())
         try show(await Check.looking(at: "clock") { try await server.clock() })
     }
 

@@ -60,6 +60,10 @@ extension Settings {
         let migrates = Setting<Bool>.flag(
             "HUMON_MIGRATE", "Whether serve applies missing migrations; with false it refuses to start without them.",
             default: true)
+        let erasures = Setting<String?>.path(
+            "HUMON_ERASURES",
+            "A file with the erasures of persons, outside of the database, on storage that all nodes share. A restored log gets them back from it before serve answers."
+        )
         let databaseConnections = Setting<Int>.number(
             "HUMON_DATABASE_CONNECTIONS",
             "The number of connections for reading. Writing, listening, stored formats and the index take one more each.",

@@ -21,14 +21,17 @@ public struct Erasure: Subscription {
     public let name = subscription
     public let filter: LogFilter
     private let parts: [PersonalStreams]
+    private let list: ErasureList?
     private let log: EventLog
     private let database: PostgresClient
     private let readModels: ReadModels
     private let dependencies: Dependencies
 
+    /// Adds each erasure of a person to the context's ``ErasureList`` before it ends.
     public init(_ context: ModuleContext) { self.init(context, parts: context.modules.personalStreams) }
 
     init(_ context: ModuleContext, parts: [PersonalStreams]) {
+        list = context.find()
         filter = Self.filter(of: context.modules)
         self.parts = parts
         log = context.log
@@ -47,8 +50,11 @@ public struct Erasure: Subscription {
 
     /// Ends the streams of the persons that the events erase, and the personal members of the events' own streams. A repetition finds
     /// nothing left.
-    /// - Throws: the errors of ``EventLog/append(_:)``, `ReadModelError.behind`, `PostgresError`, `CancellationError`
+    /// - Throws: the errors of ``EventLog/append(_:)``, ``ErasureFile/Failure``, `ReadModelError.behind`, `PostgresError`,
+    ///   `CancellationError`
     public func perform(_ events: [RecordedEvent]) async throws {
+        // First, so that the subscription passes no person whom a restore would bring back.
+        try await list?.record(events)
         let streams = events.map(\.envelope.stream)
         for stream in streams { try await endStreams(of: stream) }
         let names = Set(streams.map(\.description)).sorted()
@@ -134,11 +140,16 @@ public final class Erasures: Sendable {
     private static let longestPause = Duration.milliseconds(500)
 
     private let parts: [PersonalStreams]
+    /// The names of the domain events that erase persons.
+    private let types: [String]
+    private let list: ErasureList?
     private let database: PostgresClient
     private let dependencies: Dependencies
 
     public init(_ context: ModuleContext) {
         parts = context.modules.personalStreams
+        types = context.modules.persons.map { StoredType.erasure(of: $0.category) }
+        list = context.find()
         database = context.database
         dependencies = context.dependencies
     }
@@ -229,11 +240,10 @@ public final class Erasures: Sendable {
     /// - Returns: `nil` if no person was erased by a domain event of this id
     /// - Throws: `PostgresError`, `CancellationError`
     public func erasure(_ id: UUID) async throws -> PersonErasure? {
-        let erasures = Set(parts.map(\.category)).map(StoredType.erasure(of:))
         let found = try await database.query(
             """
             SELECT r.stream, r.position FROM log.recorded(\([id])) AS r JOIN log.recorded_events AS e ON e.position = r.position
-            WHERE e.type = ANY(\(erasures))
+            WHERE e.type = ANY(\(types))
             """
         ).decode((String, Int64).self)
         guard let (stream, position) = found.first else { return nil }
@@ -246,7 +256,7 @@ public final class Erasures: Sendable {
     ///   - time: the longest wait
     /// - Returns: the position from which on nothing is left. `nil` if the subscription is under way, waits for a leader, or parked a
     ///   stream of the person
-    /// - Throws: `PostgresError`, `CancellationError`
+    /// - Throws: ``ErasureFile/Failure``, `PostgresError`, `CancellationError`
     func end(of person: StreamName, at position: Int64, within time: Duration) async throws -> Int64? {
         let mayWait = waiting.withLock { waiting in
             waiting += 1
@@ -283,6 +293,9 @@ public final class Erasures: Sendable {
             """
         ).decode((Int64, Bool, Bool).self)
         guard let (reached, isUnderWay, isParked) = found.first else { return (nil, false) }
-        return (isUnderWay || isParked ? nil : reached, isParked)
+        guard !isUnderWay, !isParked else { return (nil, isParked) }
+        // A process without the list may have led.
+        try await list?.record([position])
+        return (reached, isParked)
     }
 }

@@ -7,22 +7,27 @@ public struct PersonalMembers: Sendable {
     public let names: Set<String>
     /// How to find the streams of the category that belong to a person of another category.
     let streams: PersonalStreams?
+    /// Whether each stream of the category is a person.
+    let isPerson: Bool
 
     /// The streams of the category tell nothing about a person.
-    public static let none = PersonalMembers.ofThePerson([])
+    public static let none = PersonalMembers(names: [], streams: nil, isPerson: false)
 
     /// Each stream of the category is a person, such as `user-7`.
-    public static func ofThePerson(_ names: Set<String>) -> PersonalMembers { PersonalMembers(names: names, streams: nil) }
+    public static func ofThePerson(_ names: Set<String>) -> PersonalMembers {
+        PersonalMembers(names: names, streams: nil, isPerson: true)
+    }
 
     /// - Parameter streams: finds the streams of the category that belong to a person of another category. Streams can belong to a person
     ///   without any personal members.
-    public init(_ names: Set<String>, of streams: PersonalStreams) { self.init(names: names, streams: streams) }
+    public init(_ names: Set<String>, of streams: PersonalStreams) {
+        self.init(names: names, streams: streams, isPerson: false)
+    }
 
-    var isOfAPerson: Bool { streams != nil || !names.isEmpty }
-
-    private init(names: Set<String>, streams: PersonalStreams?) {
+    private init(names: Set<String>, streams: PersonalStreams?, isPerson: Bool) {
         self.names = names
         self.streams = streams
+        self.isPerson = isPerson
     }
 }
 

@@ -13,7 +13,8 @@ struct LogImport: AsyncParsableCommand {
         abstract: "Import an exported log into an empty database, as one transaction.",
         discussion: """
             Positions, ids, times and bytes stay the same. The command refuses an archive with an error and names its line. It runs \
-            with the rights of the URL's user, because it also sets the sequences, and applies missing migrations first. --dry-run checks the whole archive in the database, \
+            with the rights of the URL's user, because it also sets the sequences, and applies missing migrations first. Then it \
+            erases the persons of HUMON_ERASURES whom the archive still has. --dry-run checks the whole archive in the database, \
             then rolls the transaction back.
 
             EXAMPLE: humon log import humon.log.gz --yes
@@ -34,11 +35,12 @@ struct LogImport: AsyncParsableCommand {
             let target = try database.settings().databaseDescription
             try await consent.require("This imports \(file) into \(target), and cannot be undone.")
         }
-        let (header, readModels) = try await database.with(isTrial ? .asVisitorOfExisting : .asVisitor) { database, logger in
+        let use = isTrial ? Database.Use.asVisitorOfExisting : .asVisitor
+        let (header, readModels, erased) = try await database.with(use) { database, logger in
             try await database.migrate(isTrial: isTrial, logger: logger)
-            return try await withPostgres(database.asOwner, logger: logger) { client in
+            let header: LogArchive.Header = try await withPostgres(database.asOwner, logger: logger) { client in
                 let gzip = GzipReader(input)
-                let header = try await withTaskCancellationHandler {
+                return try await withTaskCancellationHandler {
                     let bar = Mutex<ProgressBar?>(nil)
                     return try await EventStore.LogImport(client: client).read(
                         from: { try gzip.read() }, decodedBy: Backend.domainEvents, sequences: Backend.sequences,
@@ -52,14 +54,19 @@ struct LogImport: AsyncParsableCommand {
                 } onCancel: {
                     gzip.cancel()
                 }
-                let behind = try await Backend.readModels(client).list().filter { $0.state == .behind }
-                return (header, behind.map(\.schema))
             }
+            let erased = try await isTrial ? nil : database.applyErasures(logger: logger)
+            let behind = try await withPostgres(database.asOwner, logger: logger) { client in
+                try await Backend.readModels(client).list().filter { $0.state == .behind }.map(\.schema)
+            }
+            return (header, behind, erased)
         }
-        try options.output.write([
+        var record: Record = [
             "recorded": .count(header.lastPosition), "commands": .count(header.commands),
             "exported_at": .time(header.createdAt),
-        ])
+        ]
+        if let erased { record.fields.append(("erased", .count(Int64(erased)))) }
+        try options.output.write(record)
         if isTrial { options.output.note("The archive is sound. Nothing was imported.") }
         guard !readModels.isEmpty, !isTrial else { return }
         options.output.note(

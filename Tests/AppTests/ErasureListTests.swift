@@ -1,0 +1,151 @@
+import Encoding
+import Foundation
+import NIOHTTP1
+import Postgres
+import TestDatabase
+import TestServer
+import Testing
+
+@Suite struct `The erasures of HUMON_ERASURES` {
+    @Test func `a server on a restored log answers nothing until the erased person is erased again`() async throws {
+        try await TestDatabase.withTwo(migrated: false) { database, other in
+            try await HumonProcess.withDirectory { directory in
+                let list = directory.appending(path: "erasures").path
+                let before = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret, "HUMON_ERASURES": list]
+                let after = before.merging(["DATABASE_URL": other.url]) { $1 }
+                func humon(_ environment: [String: String], _ arguments: String...) async throws {
+                    let result = try await HumonProcess.run(arguments, in: directory, environment: environment)
+                    #expect(result.status == 0, "\(arguments): \(result.error)")
+                }
+                let token = ("tb-device-token", "person")
+                try await HumonProcess.withServer(in: directory, environment: before) { _, port in
+                    let base = "http://127.0.0.1:\(port)/v1"
+                    _ = try await exchange("POST", base + "/users", headers: [("tb-app-secret", HumonProcess.secret), token])
+                    let created = try await exchange(
+                        "POST", base + "/events", headers: [token, ("content-type", "application/json")],
+                        body: #"{"name":"Zyzzyva","lat":1,"lon":2,"started_at":"2030-09-16T00:00:00.000Z"}"#)
+                    #expect(created.status == 200, "\(created.body)")
+                    try await humon(before, "log", "export", "backup.gz")
+                    try await humon(before, "users", "erase", "1", "--yes")
+                }
+                let lines = try String(contentsOfFile: list, encoding: .utf8)
+                #expect(lines.contains(#""person":"user-1""#) && !lines.contains("Zyzzyva"), "\(lines)")
+
+                // As a restore of the database's files: no program has applied the list.
+                try await humon(["DATABASE_URL": other.url], "log", "import", "backup.gz", "--yes")
+                try await other.withClient { client async throws in
+                    // Another node leads the subscription and does nothing, so no erasure ends.
+                    let idle = UUID()
+                    try await client.query("INSERT INTO log.subscriptions VALUES ('erasures', 1, 0, \(idle))")
+                    try await client.query("SELECT log.renew_lease(\(idle), 9)")
+                    let leading = Task {
+                        while true {
+                            try await Task.sleep(for: .seconds(1))
+                            try await client.query("SELECT log.renew_lease(\(idle), 9)")
+                        }
+                    }
+                    defer { leading.cancel() }
+                    try await HumonProcess.withServer(in: directory, environment: after) { _, port in
+                        let base = "http://127.0.0.1:\(port)"
+                        for path in ["/v1/events/1", "/v1/users/me", "/v1/events/nearests?lat=1&lon=2", "/", "/docs"] {
+                            let refused = try await exchange("GET", base + path, headers: [token], attempts: 1)
+                            #expect((refused.status, refused.headers["retry-after"]) == (503, ["1"]), "\(path)")
+                        }
+                        let health = try await exchange("GET", base + "/health", attempts: 1)
+                        #expect(health.status == 503 && health.body.contains(#""status":"unavailable""#), "\(health.body)")
+                        #expect(try await exchange("GET", base + "/health/live", attempts: 1).status == 200)
+
+                        leading.cancel()
+                        _ = try? await leading.value
+                        try await client.query("DELETE FROM log.leases")
+                        #expect(try await exchange("GET", base + "/v1/events/1").status == 404)
+                        #expect(try await exchange("GET", base + "/v1/users/me", headers: [token]).status == 401)
+                        #expect(try await exchange("GET", base + "/health").status == 200)
+                    }
+                    let words = try await client.query("SELECT FROM log.recorded_events WHERE personal IS NOT NULL")
+                    #expect(words.isEmpty)
+                }
+                #expect(try String(contentsOfFile: list, encoding: .utf8) == lines)
+            }
+        }
+    }
+
+    @Test func `an import erases the persons who were erased after the export`() async throws {
+        try await TestDatabase.withTwo(migrated: false) { database, other in
+            try await HumonProcess.withDirectory { directory in
+                let list = directory.appending(path: "erasures").path
+                func humon(_ database: TestDatabase, _ arguments: String...) async throws -> HumonProcess.Result {
+                    try await HumonProcess.run(
+                        arguments, in: directory, environment: ["DATABASE_URL": database.url, "HUMON_ERASURES": list])
+                }
+                try Data().write(to: URL(filePath: list))
+                let filled = try await humon(database, "demo", "--events", "5")
+                #expect(filled.status == 0, "\(filled.error)")
+                let exported = try await humon(database, "log", "export", "backup.gz")
+                #expect(exported.status == 0, "\(exported.error)")
+                let erased = try await humon(database, "users", "erase", "1", "--yes")
+                #expect(erased.status == 0, "\(erased.error)")
+                let imported = try await humon(other, "log", "import", "backup.gz", "--yes", "--json")
+                #expect(imported.status == 0, "\(imported.error)")
+                #expect(imported.output.contains(#""erased":1"#), "\(imported.output)")
+                let again = try await humon(other, "users", "erase", "1", "--dry-run", "--json")
+                #expect(again.output == #"{"user":1,"state":"was erased before"}"# + "\n", "\(again.error)")
+                try await other.withClient { client async throws in
+                    let left = try await client.query(
+                        "SELECT FROM log.recorded_events WHERE personal IS NOT NULL AND metadata ->> 'actor' = '1'")
+                    #expect(left.isEmpty)
+                }
+            }
+        }
+    }
+
+    @Test func `the doctor tells of a list that is unusable, of another log or damaged, and changes nothing`() async throws {
+        try await HumonProcess.withDatabase { database, directory, environment in
+            let list = directory.appending(path: "erasures").path
+            func check(_ path: String) async throws -> JSON {
+                let settings = environment.merging(["HUMON_ERASURES": path]) { $1 }
+                let result = try await HumonProcess.run(["doctor", "--json"], in: directory, environment: settings)
+                let lines = try result.output.split(separator: "\n").map { try JSON(utf8: Array($0.utf8)) }
+                return lines.first { $0["check"] == "erasures file" } ?? .null
+            }
+            let demo = try await HumonProcess.run(["demo", "--events", "5"], in: directory, environment: environment)
+            #expect(demo.status == 0, "\(demo.error)")
+            let missing = try await check(list)
+            #expect(missing["state"] == "bad" && missing.text.contains("The erasure list \(list) is missing."), "\(missing.text)")
+            #expect(!FileManager.default.fileExists(atPath: list))
+            try Data().write(to: URL(filePath: list))
+            let empty = try await check(list)
+            #expect(empty["state"] == "ok" && empty["result"] == "lines of this log: 0", "\(empty.text)")
+            for path in [directory.path, "/dev/full", list + "/in/a/folder"] {
+                let unusable = try await check(path)
+                #expect(unusable["state"] == "bad", "\(path): \(unusable.text)")
+            }
+            let id = UUID()
+            let foreign = #"{"log":"\#(id)","person":"user-1","created":"\#(id)","erased":"\#(id)","at":"2026-01-01T00:00:00Z"}"#
+            try (foreign + "\n").write(toFile: list, atomically: true, encoding: .utf8)
+            let other = try await check(list)
+            #expect(other["state"] == "warn" && other["result"] == "lines: 1, and none of this log", "\(other.text)")
+
+            let settings = environment.merging(["HUMON_ERASURES": list]) { $1 }
+            let erased = try await HumonProcess.run(["users", "erase", "1", "--yes"], in: directory, environment: settings)
+            #expect(erased.status == 0, "\(erased.error)")
+            let sound = try await check(list)
+            #expect(sound["state"] == "ok" && sound["result"] == "lines of this log: 1", "\(sound.text)")
+            let damaged = try String(contentsOfFile: list, encoding: .utf8) + "tea\n"
+            try damaged.write(toFile: list, atomically: true, encoding: .utf8)
+            let cut = try await check(list)
+            #expect(cut["state"] == "warn", "\(cut.text)")
+            #expect(cut["result"] == "lines of this log: 1; lines that cannot be read: 1", "\(cut.text)")
+            #expect(try String(contentsOfFile: list, encoding: .utf8) == damaged)
+
+            let lost = try await HumonProcess.run(
+                ["serve"], in: directory, environment: environment.merging(["HUMON_ERASURES": list + "-lost"]) { $1 })
+            #expect(lost.status != 0 && lost.error.contains("The erasure list \(list)-lost is missing."), "\(lost.error)")
+            let refused = try await HumonProcess.run(
+                ["serve"], in: directory, environment: environment.merging(["HUMON_ERASURES": directory.path]) { $1 })
+            #expect(refused.status != 0)
+            let sentence = "Cannot read the erasure list \(directory.path): it is no regular file."
+            #expect(refused.error.contains(sentence), "\(refused.error)")
+        }
+    }
+}
