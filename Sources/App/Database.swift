@@ -71,6 +71,8 @@ struct Database: Sendable {
         }
         // Failed statements would fill the log file of the private cluster, which no operator reads.
         configuration.settings["log_min_error_statement"] = "panic"
+        // The detail of a refused row names its values.
+        configuration.settings["log_error_verbosity"] = "terse"
         let cluster: EmbeddedCluster
         do {
             // Start and stop run in tasks of their own, which Ctrl-C does not cancel: half a start or stop would leave a cluster running.
@@ -109,6 +111,18 @@ struct Database: Sendable {
         configuration.acquireTimeoutSeconds = Double(configuration.connectTimeoutSeconds)
         return configuration
     }
+
+    /// The owner's rights, for statements that rewrite a table.
+    var asMaintainer: PostgresConfiguration {
+        var configuration = asOwner
+        configuration.statementTimeoutSeconds = configuration.maintenanceTimeoutSeconds
+        return configuration
+    }
+
+    var isPooled: Bool { settings.isDatabasePooled }
+
+    /// For how many days backups and WAL are kept; 0 if nobody said.
+    var backupDays: Int { settings.backupDays }
 
     /// A configuration with the rights of the application.
     func asApplication(connections: Int) -> PostgresConfiguration {

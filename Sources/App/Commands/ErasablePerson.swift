@@ -1,5 +1,7 @@
+internal import Encoding
 internal import EventStore
 internal import HTTP
+internal import Postgres
 
 /// A person whom an operator erases: what the commands of users and of accounts have in common.
 struct ErasablePerson: Sendable {
@@ -18,6 +20,8 @@ struct ErasablePerson: Sendable {
         var isFinished: Bool
         /// The command that tells of the end, also when an address leads to the person no more.
         var repetition: String
+        /// Why PostgreSQL's files were not rewritten.
+        var refusal: String?
     }
 
     /// - Throws: ``NegativeResult`` without consent, and the errors of the two functions
@@ -52,25 +56,59 @@ struct ErasablePerson: Sendable {
 extension DatabaseOptions {
     /// Erases a person, with consent, and shows what ended.
     /// - Parameters:
+    ///   - isCompacting: whether to rewrite PostgreSQL's files after the erasure
     ///   - unknown: the sentence for a person who does not exist
     ///   - find: finds the person
-    /// - Throws: ``NegativeResult`` without consent, for a person who does not exist, and if something is left; the errors of the database
+    /// - Throws: ``NegativeResult`` without consent, for a person who does not exist, and if something is left or not rewritten; the errors of
+    ///   the database
     func erase(
-        _ consent: ConsentOptions, _ options: OutputOptions, unknown: String,
+        _ consent: ConsentOptions, _ options: OutputOptions, isCompacting: Bool, unknown: String,
         _ find: @escaping @Sendable (ComposedModules) async throws -> ErasablePerson
     ) async throws {
         let outcome = try await with(.asVisitorOfExisting) { database, logger in
-            try await database.appending(logger: logger) { modules -> ErasablePerson.Outcome in
+            if isCompacting { try database.refusePooledCompaction() }
+            var outcome = try await database.appending(logger: logger) { modules -> ErasablePerson.Outcome in
                 do { return try await find(modules).erase(consent) } catch is UnknownPersonError {
                     throw NegativeResult(unknown)
                 }
             }
+            guard isCompacting, outcome.isFinished, !consent.dryRun else { return outcome }
+            do {
+                try await withPostgres(database.asMaintainer, logger: logger) { client in
+                    try await Compaction(of: Backend.readModels(client, logger: logger), client: client).run()
+                }
+                outcome.fields += [
+                    ("files", .state(.good, "compacted")), ("last_copy_ends", database.endOfLastCopy()),
+                ]
+            } catch let error where error is CompactionRefusal || error is PostgresError {
+                outcome.fields.append(("files", .state(.bad, "not compacted")))
+                outcome.refusal = "\(error)"
+            }
+            return outcome
         }
         try options.output.write(Record(fields: outcome.fields))
+        if let refusal = outcome.refusal { throw NegativeResult(refusal) }
         guard outcome.isFinished else {
             throw NegativeResult(
                 "Some of it is left, and ends while a server runs. Run \(outcome.repetition) to see the end; humon doctor names what stops it."
             )
         }
+    }
+}
+
+extension Database {
+    /// - Throws: ``NegativeResult`` if the URL leads to a pooler
+    fileprivate func refusePooledCompaction() throws {
+        guard isPooled else { return }
+        throw NegativeResult(
+            "Nothing was changed: --compact needs a connection to PostgreSQL itself. Name it by --database, and set HUMON_DATABASE_POOLED=false."
+        )
+    }
+
+    /// The day on which no backup and no WAL of before now is kept any more.
+    fileprivate func endOfLastCopy() -> ReportValue {
+        guard backupDays > 0 else { return .text("unknown: HUMON_BACKUP_DAYS is not set") }
+        let end = Dependencies.system.now().milliseconds + Int64(backupDays + 1) * 86_400_000
+        return .text(String(Timestamp(milliseconds: end).description.prefix(10)))
     }
 }

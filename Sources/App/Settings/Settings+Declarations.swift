@@ -64,6 +64,10 @@ extension Settings {
             "HUMON_ERASURES",
             "A file with the erasures of persons, outside of the database, on storage that all nodes share. A restored log gets them back from it before serve answers."
         )
+        let backupDays = Setting<Int>.number(
+            "HUMON_BACKUP_DAYS",
+            "For how many days backups and archived WAL are kept: the command that compacts after an erasure names the day on which the last copy ends. 0 means that nobody said.",
+            default: 0, in: 0...36_500)
         let databaseConnections = Setting<Int>.number(
             "HUMON_DATABASE_CONNECTIONS",
             "The number of connections for reading. Writing, listening, stored formats and the index take one more each.",

@@ -10,8 +10,8 @@ struct AccountsErase: AsyncParsableCommand {
         abstract: "Forget an account: name, address, password, tokens, all tasks, and every word in them.",
         discussion: """
             The log keeps that there was an account and when, and nothing that the person wrote. The address may sign up again, as \
-            another account. Backups and PostgreSQL's files keep the words for longer: docs/privacy.md. Exits with 2 if no account has \
-            this id or address, and if words are left after ten seconds.
+            another account. Backups keep the words for longer, and so do PostgreSQL's files without --compact: docs/privacy.md. \
+            Exits with 2 if no account has this id or address, and if words are left after ten seconds.
 
             EXAMPLE: humon accounts erase 7 --dry-run
             EXAMPLE: humon accounts erase ann@example.org --yes
@@ -24,13 +24,17 @@ struct AccountsErase: AsyncParsableCommand {
     @Argument(help: "The account's id or e-mail address.")
     var account: String
 
+    @Flag(
+        help: "Then rewrite PostgreSQL's files without the words, and print the day on which backups lose them: docs/privacy.md.")
+    var compact = false
+
     @OptionGroup var consent: ConsentOptions
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
         let (name, unknown) = (account, "No account has this id or address.")
-        try await database.erase(consent, options, unknown: unknown) { modules in
+        try await database.erase(consent, options, isCompacting: compact, unknown: unknown) { modules in
             let accounts = modules[AccountsModule.self]
             let id: AccountID
             do { id = try await accounts.id(named: name) } catch AccountRejection.unknownAccount {

@@ -9,10 +9,12 @@ struct UsersErase: AsyncParsableCommand {
         commandName: "erase",
         abstract: "Forget a user: the token, all events and attendances, and every word in them.",
         discussion: """
-            The log keeps that there was a user and when, and nothing that the person wrote. Backups and PostgreSQL's files \
-            keep the words for longer: docs/privacy.md. Exits with 2 if no user has this id, and if words are left after ten seconds.
+            The log keeps that there was a user and when, and nothing that the person wrote. Backups keep the words for longer, \
+            and so do PostgreSQL's files without --compact: docs/privacy.md. Exits with 2 if no user has this id, and if words are \
+            left after ten seconds.
 
             EXAMPLE: humon users erase 7 --dry-run
+            EXAMPLE: humon users erase 7 --compact --yes
             """
     )
 
@@ -21,6 +23,10 @@ struct UsersErase: AsyncParsableCommand {
 
     @Argument(help: "The user's id.")
     var id: Int64
+
+    @Flag(
+        help: "Then rewrite PostgreSQL's files without the words, and print the day on which backups lose them: docs/privacy.md.")
+    var compact = false
 
     @OptionGroup var consent: ConsentOptions
     @OptionGroup var database: DatabaseOptions
@@ -33,7 +39,7 @@ struct UsersErase: AsyncParsableCommand {
 
     func run() async throws {
         let user = UserID(rawValue: id)
-        try await database.erase(consent, options, unknown: "No user has the id \(id).") { modules in
+        try await database.erase(consent, options, isCompacting: compact, unknown: "No user has the id \(id).") { modules in
             let users = modules[UsersModule.self]
             return ErasablePerson(
                 kind: "user", id: user.rawValue, parts: [("event", "events"), ("attendance", "attendances")],

@@ -1,0 +1,309 @@
+import App
+import Encoding
+import EventStore
+import Foundation
+import Postgres
+import TestDatabase
+import TestServer
+import Testing
+
+/// A value of a personal member, in each form in which bytes may hold it.
+private struct Canary: Sendable {
+    /// Of the category and the member, such as `event name`.
+    var member: String
+    var forms: [(name: String, bytes: [UInt8])] = []
+
+    init(_ member: String, _ value: JSON) {
+        self.member = member
+        switch value {
+        case .string(let text): add(text)
+        case .number:
+            add(value.text)
+            guard let double = Double(value.text) else { return }
+            let bytes = stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: double.bitPattern >> $0) }
+            forms += [("big-endian double", bytes), ("little-endian double", bytes.reversed())]
+        default: break
+        }
+    }
+
+    private mutating func add(_ text: String) {
+        let bytes = Array(text.utf8)
+        forms.append(("UTF-8", bytes))
+        forms.append(("UTF-16 big-endian", text.utf16.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }))
+        forms.append(("UTF-16 little-endian", text.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }))
+        let escaped = text.utf16.map { $0 < 128 ? String(UnicodeScalar(UInt8($0))) : "\\u" + String(format: "%04x", Int($0)) }
+            .joined()
+        if escaped != text { forms.append(("JSON escapes", Array(escaped.utf8))) }
+        let digits = bytes.map { String(format: "%02x", Int($0)) }.joined()
+        forms.append(("hexadecimal", Array(digits.utf8)))
+        forms.append(("upper-case hexadecimal", Array(digits.uppercased().utf8)))
+        // The word may begin at any of the three bytes that four letters hold. The letters at its ends hold bits of what stands around it.
+        for shift in 0..<3 {
+            let letters = Array(Data(repeating: 0, count: shift) + bytes).base64Letters
+            forms.append(("base64 at \(shift)", Array(letters.dropFirst(shift == 0 ? 0 : shift + 1).dropLast(2))))
+        }
+        // A digest is a word, too.
+        if let raw = Data(hexadecimal: text) ?? Data(base64Encoded: text), raw.count >= 16 { forms.append(("bytes", Array(raw))) }
+    }
+
+}
+
+/// Finds canaries in bytes, all in one pass.
+private struct Scanner: Sendable {
+    private let words: [(canary: String, form: String, bytes: [UInt8])]
+    /// The words that begin with two bytes.
+    private var starts = [[Int]](repeating: [], count: 1 << 16)
+
+    init(_ canaries: [Canary]) {
+        words = canaries.flatMap { canary in canary.forms.map { (canary.member, $0.name, $0.bytes) } }
+        for (index, word) in words.enumerated() { starts[Int(word.bytes[0]) << 8 | Int(word.bytes[1])].append(index) }
+    }
+
+    /// - Returns: the names of the members that are there, each with the first form that was found
+    func found(in data: Data) -> [String: String] {
+        var found: [String: String] = [:]
+        let isStart = starts.map { !$0.isEmpty }
+        data.withUnsafeBytes { data in
+            isStart.withUnsafeBufferPointer { isStart in
+                guard data.count > 1, let first = data.baseAddress else { return }
+                for place in 0..<data.count - 1 {
+                    let start = Int(data[place]) << 8 | Int(data[place + 1])
+                    guard isStart[start] else { continue }
+                    for word in starts[start].map({ words[$0] }) where place + word.bytes.count <= data.count {
+                        let isThere = memcmp(first + place, word.bytes, word.bytes.count) == 0
+                        if isThere, found[word.canary] == nil { found[word.canary] = word.form }
+                    }
+                }
+            }
+        }
+        return found
+    }
+}
+
+extension [UInt8] {
+    fileprivate var base64Letters: [UInt8] { Data(self).base64EncodedString().utf8.filter { $0 != UInt8(ascii: "=") } }
+}
+
+extension Data {
+    fileprivate init?(hexadecimal text: String) {
+        guard text.count.isMultiple(of: 2), text.allSatisfy({ $0.isHexDigit }) else { return nil }
+        let digits = Array(text)
+        self.init(stride(from: 0, to: digits.count, by: 2).compactMap { UInt8(String(digits[$0...$0 + 1]), radix: 16) })
+    }
+}
+
+/// What PostgreSQL and the program keep, each as one piece of bytes.
+private struct Remains: Sendable {
+    let database: TestDatabase
+    let directory: URL
+
+    /// The files of the data directory, without WAL, which a backup's retention ends, and without the databases of other tests.
+    func files() async throws -> Data {
+        try await database.asSuperuser("CHECKPOINT")
+        let (folder, own) = try await database.withClient { client in
+            try await client.query(
+                "SELECT current_setting('data_directory'), oid::text FROM pg_database WHERE datname = current_database()"
+            ).decode((String, String).self)[0]
+        }
+        var all = Data()
+        for case let path as String in FileManager.default.enumerator(atPath: folder) ?? .init() {
+            let parts = path.split(separator: "/")
+            guard parts.first != "pg_wal", parts.first != "base" || parts.dropFirst().first.map(String.init) == own else {
+                continue
+            }
+            // A file may go meanwhile.
+            all += (try? Data(contentsOf: URL(filePath: folder).appending(path: path))) ?? Data()
+        }
+        return all
+    }
+
+    func dump() async throws -> Data {
+        let path = directory.appending(path: "dump.sql")
+        try await TestPostgres.run("pg_dump", ["--file", path.path, "--dbname", database.url])
+        return try Data(contentsOf: path)
+    }
+
+    func archive() async throws -> Data {
+        let (path, lines) = (directory.appending(path: "archive.gz"), directory.appending(path: "archive"))
+        try? FileManager.default.removeItem(at: lines)
+        let result = try await HumonProcess.run(
+            ["log", "export", path.path], in: directory, environment: ["DATABASE_URL": database.url])
+        #expect(result.status == 0, "\(result.error)")
+        try await TestProgram.run("/bin/gzip", ["--decompress", path.path])
+        return try Data(contentsOf: lines)
+    }
+
+    func all() async throws -> [(place: String, bytes: Data)] {
+        [("files", try await files()), ("dump", try await dump()), ("archive", try await archive())]
+    }
+}
+
+@Suite struct `humon users erase --compact` {
+    /// Writes a value to each personal member of each category.
+    private static func plant(_ base: String, _ humon: @Sendable ([String]) async throws -> HumonProcess.Result) async throws {
+        func send(_ method: String, _ path: String, _ body: String, _ headers: [(String, String)]) async throws -> String {
+            let response = try await exchange(
+                method, base + path, headers: headers + [("content-type", "application/json")], body: body)
+            #expect((200...299).contains(response.status), "\(method) \(path): \(response.status) \(response.body)")
+            return response.body
+        }
+        let device = [("tb-app-secret", HumonProcess.secret), ("tb-device-token", "a token of seventeen")]
+        _ = try await send("POST", "/users", "{}", device)
+        let event =
+            #"{"name":"Größe Zyzzyva","address":"Straße Quixotry 9","lat":37.123456789,"lon":-122.987654321,"started_at":"2030-09-16T00:00:00Z"}"#
+        // The planner keeps values of a column only if it has some.
+        for _ in 1...3 { _ = try await send("POST", "/events", event, device) }
+        #expect(try await humon(["events", "hide", "1", "--reason", "Sells Ünreal tickets"]).status == 0)
+
+        func authorization(_ answer: String) throws -> [(String, String)] {
+            let token = try #require(answer.firstMatch(of: /"token":"([^"]+)"/)).1
+            return [("authorization", "Bearer \(token)")]
+        }
+        let account = #"{"user":{"name":"Ännchen Przybylski","email":"przybylski@example.org","password":"correct horse"}}"#
+        let signedUp = try await send("POST", "/users", account, [])
+        let token = try authorization(signedUp)
+        for _ in 1...3 { _ = try await send("POST", "/tasks", #"{"task":{"title":"Løse bananas, please"}}"#, token) }
+        // One more than the account may have, so that one is replaced.
+        let signIn = #"{"user":{"email":"przybylski@example.org","password":"correct horse"}}"#
+        var last = ""
+        for _ in 1...20 { last = try await send("POST", "/users/sign_in", signIn, []) }
+        _ = try await send("DELETE", "/users/sign_out", "", try authorization(last))
+    }
+
+    @Test func `no byte of any personal member is left in files, dump, archive and log lines`() async throws {
+        let unlimited = ["HUMON_SIGN_INS_PER_MINUTE": "0", "HUMON_ACCOUNT_SIGN_INS_PER_MINUTE": "0"]
+        try await HumonProcess.withServer(environment: unlimited) { server, port, database in
+            let directory = FileManager.default.temporaryDirectory.appending(path: "humon-scan-\(UUID().uuidString.prefix(8))")
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: directory) }
+            let environment = ["DATABASE_URL": database.url, "HUMON_BACKUP_DAYS": "7"]
+            let humon: @Sendable ([String]) async throws -> HumonProcess.Result = {
+                try await HumonProcess.run($0, in: directory, environment: environment)
+            }
+            try await Self.plant("http://127.0.0.1:\(port)/v1", humon)
+            // Another copy of the read models, and the planner's statistics.
+            #expect(try await humon(["projections", "rebuild", "--all"]).status == 0)
+            try await database.asSuperuser("ANALYZE")
+
+            let kept = try await database.withClient { client in
+                try await client.query(
+                    """
+                    SELECT tablename || '.' || attname FROM pg_stats
+                    WHERE most_common_vals IS NOT NULL AND (schemaname, attname) IN (('events_v1', 'name'), ('tasks_v1', 'title'))
+                    """
+                ).decode(String.self)
+            }
+            #expect(kept.sorted() == ["events.name", "tasks.title"])
+            let canaries = try await Self.canaries(database)
+            let (scanner, members) = (Scanner(canaries), Set(canaries.map(\.member)))
+            let remains = Remains(database: database, directory: directory)
+            for (place, bytes) in try await remains.all() {
+                let found = scanner.found(in: bytes)
+                #expect(Set(found.keys) == members, "the control in \(place)")
+            }
+
+            let user = try await humon(["users", "erase", "1", "--yes"])
+            #expect(user.status == 0, "\(user.error)")
+            let before = scanner.found(in: try await remains.files())
+            #expect(before["event name"] != nil, "without --compact the files keep old row versions")
+            for (kind, state) in [("accounts", "erased"), ("users", "was erased before")] {
+                let erased = try await humon([kind, "erase", "1", "--compact", "--yes", "--json"])
+                #expect(erased.status == 0, "\(erased.error)")
+                let line = try JSON(utf8: Array(erased.output.utf8))
+                #expect(line["state"] == .string(state))
+                #expect(line["files"] == "compacted")
+                // Seven days after the end of today.
+                let end = try #require(line["last_copy_ends"]?.storedString.flatMap { Timestamp(rfc3339: $0 + "T00:00:00Z") })
+                let now = Dependencies.system.now()
+                #expect((7.0...8.0).contains(Double(end.milliseconds - now.milliseconds) / 86_400_000))
+            }
+
+            for (place, bytes) in try await remains.all() {
+                let found = scanner.found(in: bytes)
+                #expect(found == [:], "\(place)")
+            }
+            #expect(scanner.found(in: Data((server.output + server.error).utf8)) == [:])
+            #expect(try await humon(["log", "verify"]).status == 0)
+            #expect(try await humon(["projections", "verify", "--all"]).status == 0)
+        }
+    }
+
+    /// One for each value that the log has in a personal member.
+    private static func canaries(_ database: TestDatabase) async throws -> [Canary] {
+        let rows = try await database.withClient { client in
+            try await client.query("SELECT stream, personal::text FROM log.recorded_events WHERE personal IS NOT NULL").decode(
+                (String, String).self)
+        }
+        var canaries: [String: Canary] = [:]
+        for (stream, personal) in rows {
+            let category = StreamName(stream).category
+            guard case .object(let object) = try JSON(utf8: Array(personal.utf8)) else { continue }
+            for member in object.members where member.name != "salt" && member.value != .null {
+                canaries["\(category) \(member.name)"] = Canary("\(category) \(member.name)", member.value)
+            }
+        }
+        let planted = Set(canaries.keys)
+        let all = Modules.registered.domainEvents.flatMap { domainEvent in
+            domainEvent.personal.names.map { "\(domainEvent.category) \($0)" }
+        }
+        #expect(planted == Set(all), "each personal member has a canary")
+        return Array(canaries.values)
+    }
+
+    @Test func `a transaction that still sees the rows is named, and then nothing is rewritten`() async throws {
+        try await HumonProcess.withServer { _, port, database in
+            let directory = FileManager.default.temporaryDirectory
+            _ = try await exchange(
+                "POST", "http://127.0.0.1:\(port)/v1/users",
+                headers: [("tb-app-secret", HumonProcess.secret), ("tb-device-token", "person")])
+            let refused = try await database.withClient { client async throws in
+                try await client.withTransaction { connection in
+                    try await connection.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+                    let pid = try await connection.query("SELECT pg_backend_pid() FROM log.recorded_events").decode(Int32.self)[0]
+                    let refused = try await HumonProcess.run(
+                        ["users", "erase", "1", "--compact", "--yes", "--json"], in: directory,
+                        environment: ["DATABASE_URL": database.url])
+                    #expect(
+                        refused.error.contains("the session \(pid) still sees the rows of before the erasure"), "\(refused.error)"
+                    )
+                    return refused
+                }
+            }
+            #expect(refused.status == 2)
+            let line = try JSON(utf8: Array(refused.output.utf8))
+            #expect(line["state"] == "erased")
+            #expect(line["files"] == "not compacted")
+            #expect(line["last_copy_ends"] == nil)
+            let pooled = try await HumonProcess.run(
+                ["users", "erase", "1", "--compact", "--yes"], in: directory,
+                environment: ["DATABASE_URL": database.url, "HUMON_DATABASE_POOLED": "true"])
+            #expect(pooled.status == 2)
+            #expect(pooled.error.hasPrefix("Nothing was changed: --compact needs a connection to PostgreSQL itself."))
+        }
+    }
+
+    @Test func `beside a server a table that is held is given up after a second`() async throws {
+        try await HumonProcess.withServer { _, port, database in
+            _ = try await exchange(
+                "POST", "http://127.0.0.1:\(port)/v1/users",
+                headers: [("tb-app-secret", HumonProcess.secret), ("tb-device-token", "person")])
+            try await database.withClient { client async throws in
+                try await client.withTransaction { connection in
+                    // As a table that is too large to be rewritten in a second: it is not to be had.
+                    try await connection.query("LOCK TABLE log.leases IN ACCESS SHARE MODE")
+                    let clock = ContinuousClock()
+                    let began = clock.now
+                    let refused = try await HumonProcess.run(
+                        ["users", "erase", "1", "--compact", "--yes"], in: FileManager.default.temporaryDirectory,
+                        environment: ["DATABASE_URL": database.url])
+                    #expect(refused.status == 2)
+                    #expect(
+                        refused.error.contains(
+                            "log.leases, which has 0 MB, could not be rewritten within a second beside a server"),
+                        "\(refused.error)")
+                    #expect(clock.now - began >= .seconds(1))
+                }
+            }
+        }
+    }
+}
