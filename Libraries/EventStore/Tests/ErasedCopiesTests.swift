@@ -1,0 +1,114 @@
+import Foundation
+import Postgres
+import TestDatabase
+import Testing
+
+@testable import EventStore
+
+@Suite struct `Erasing a person from copies of read models` {
+    private static func schemas(_ store: TestStore) async throws -> [String] {
+        try await store.client.query("SELECT nspname::text FROM pg_namespace WHERE nspname LIKE 'notes%' ORDER BY 1").decode(
+            String.self)
+    }
+
+    private static func erase(_ store: TestStore) async throws {
+        let position = try await store.erasePerson()
+        try await store.withErasures {
+            let end = try await Erasures(store.context()).end(of: TestStore.erased, at: position, within: .seconds(60))
+            #expect(end != nil)
+        }
+    }
+
+    @Test func `the tables before the last rebuild follow the log to the erasure, and a reader of them holds nothing up`()
+        async throws
+    {
+        try await TestStore.with { store in
+            try await store.count(3, counters: 1)
+            try await store.models.rebuild { _ in }
+            try await store.count(from: 3, 2, counters: 1)
+            try await store.database.withClient(connections: 1) { reader in
+                try await reader.withTransaction { connection in
+                    try await connection.query("SELECT FROM sums_v1_previous.sums")
+                    try await Self.erase(store)
+                }
+            }
+            for schema in ["sums_v1", "sums_v1_previous"] {
+                let versions = try await store.client.query("SELECT version FROM \(identifier: schema).sums").decode(Int32.self)
+                #expect(versions == [5], "\(schema)")
+            }
+        }
+    }
+
+    @Test func `an interrupted rebuild is dropped, and one under way is not`() async throws {
+        for isLeased in [false, true] {
+            try await TestStore.with { store in
+                try await store.write(0..<2)
+                let builder = UUID()
+                _ = try await store.client.run([
+                    "CREATE SCHEMA notes_v1_rebuild",
+                    "INSERT INTO log.read_models (schema, version, position) VALUES ('notes_v1_rebuild', 1, 2)",
+                    "INSERT INTO log.shadows (schema, builder, leased_until) VALUES ('notes_v1_rebuild', \(builder), '-infinity')",
+                ])
+                let renewing = Task {
+                    while isLeased {
+                        try await store.client.query("SELECT log.renew_lease(\(builder), 9)")
+                        try await Task.sleep(for: .seconds(1))
+                    }
+                }
+                defer { renewing.cancel() }
+                if isLeased { try await eventually { try await store.client.query("SELECT FROM log.leases").count == 1 } }
+                try await Self.erase(store)
+                #expect(try await Self.schemas(store) == (isLeased ? ["notes_v1_rebuild"] : []))
+            }
+        }
+    }
+
+    @Test(arguments: [(23, ["notes_v1", "notes_v8", "notes_v9"]), (25, ["notes_v1", "notes_v9"])])
+    func `a copy of another version without a server is dropped a day after an erasure that it lacks`(
+        hours: Int, left: [String]
+    ) async throws {
+        try await TestStore.with { store in
+            let models = ReadModels(projections: [NotesProjection()], client: store.client, logger: .quiet)
+            try await models.prepare()
+            _ = try await store.log.record(.noting("1", after: 0, .written("Dear Ann")))
+            for (schema, position) in [("notes_v8", 1), ("notes_v9", 2)] as [(String, Int64)] {
+                _ = try await store.client.run([
+                    "CREATE SCHEMA \(identifier: schema)",
+                    """
+                    INSERT INTO log.read_models (schema, version, position, built_at)
+                    VALUES (\(schema), 1, \(position), now() - interval '3 days')
+                    """,
+                ])
+            }
+            try await store.client.query(
+                """
+                SELECT log.append(ARRAY[gen_random_uuid()], ARRAY['note-1'], ARRAY[2], ARRAY['NoteErased'], ARRAY[1::smallint],
+                    ARRAY[now() - make_interval(hours => \(Int32(hours)))], ARRAY['{}'],
+                    ARRAY['{"request_id":"x","actor":1,"trace_id":null}'], ARRAY[NULL], ARRAY[NULL::bytea], '{}', '{}')
+                """)
+            // A copy that moves belongs to a server that starts.
+            let standing = try await models.dropForgotten(standing: [:])
+            #expect(standing == ["notes_v8": 1, "notes_v9": 2])
+            _ = try await models.dropForgotten(standing: ["notes_v8": 0])
+            #expect(try await Self.schemas(store) == ["notes_v1", "notes_v8", "notes_v9"])
+            _ = try await models.dropForgotten(standing: standing)
+            let schemas = try await store.client.query(
+                "SELECT nspname::text FROM pg_namespace WHERE nspname LIKE 'notes%' ORDER BY 1"
+            ).decode(String.self)
+            #expect(schemas == left)
+        }
+    }
+}
+
+/// A read model of notes that has no rows.
+struct NotesProjection: Projection {
+    static let name = "notes"
+    static let version: Int32 = 1
+    static let personalColumns: Set<String> = []
+
+    static func tables(in schema: String) -> String { "CREATE TABLE \(schema).notes (note text PRIMARY KEY);" }
+    static func indexes(in schema: String) -> String { "" }
+
+    func fold(_ envelopes: [EventEnvelope<NoteEvent>]) -> [String] { [] }
+    func writes(for notes: [String], in schema: String) -> [Write] { [] }
+}
