@@ -323,6 +323,39 @@ extension TestStore {
         }
     }
 
+    /// Such as a full disk, on which the subscription cannot write its line.
+    @Test func `a subscription that stands still keeps no server from answering if the log lacked nothing`() async throws {
+        try await TestStore.with { store in
+            try await withFolder { folder in
+                let file = ErasureFile(path: "\(folder)/list")
+                try await store.write(0..<1)
+                try await store.append(.created, to: "person-7", after: 0)
+                try await store.append(.created, to: "person-8", after: 0)
+                let created = try #require(try await store.reader.newest(of: TestStore.erased)?.envelope.id)
+                try await store.append(.erased, to: "person-8", after: 1)
+                let list = ErasureList(file, store.context(), patience: .milliseconds(50))
+                #expect(try await list.apply() == 0)
+                #expect(list.isApplied)
+                #expect(try await store.words() == 1)
+
+                // A person whom the log lacks is another matter.
+                let log = try #require(try await store.reader.read(position: 1)?.envelope.id)
+                try await file.append([
+                    .init(log: log, person: TestStore.erased, created: created, erased: UUID(), at: Dependencies.system.now())
+                ])
+                let applying = Task { try await list.apply() }
+                try await eventually { try await store.isErased("person-7") }
+                try await Task.sleep(for: .milliseconds(300))
+                #expect(!list.isApplied)
+                try await store.withErasures(list: list) {
+                    let count = try await applying.value
+                    #expect(count == 1)
+                }
+                #expect(list.isApplied)
+            }
+        }
+    }
+
     /// No cursor of this process tells of the loss.
     @Test func `a line of another node whose erasure a lost end took is applied by a node that runs`() async throws {
         try await TestStore.with { store in

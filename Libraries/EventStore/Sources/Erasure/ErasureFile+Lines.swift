@@ -8,7 +8,8 @@ extension ErasureFile {
         var log: UUID
         /// The stream of the person, such as `user-7`.
         var person: StreamName
-        /// The id of the first recorded event of that stream. After a restore another person may get the same number, but not this id.
+        /// The id of the first recorded event of that stream. After a restore another person may get the same number, and a person who
+        /// signs up again with the same token or address gets the same id at a later time.
         var created: UUID
         /// The id of the domain event that erased the person.
         var erased: UUID

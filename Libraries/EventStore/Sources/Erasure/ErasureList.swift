@@ -21,6 +21,8 @@ public final class ErasureList: Service {
     /// How soon the service sees that the log lost its end, or that another node added a line. After a loss that this process learns of,
     /// requests are refused at once.
     private static let watchInterval = Duration.milliseconds(500)
+    /// When a wait for the subscription is logged.
+    private static let silence = Duration.seconds(10)
 
     private struct State {
         /// The generation of the log that has every erasure of the list, to its end.
@@ -48,9 +50,16 @@ public final class ErasureList: Service {
     private let database: PostgresClient
     private let dependencies: Dependencies
     private let logger: Logger
+    private let patience: Duration
     private let state = Mutex(State())
 
-    public init(_ file: ErasureFile, _ context: ModuleContext) {
+    public convenience init(_ file: ErasureFile, _ context: ModuleContext) {
+        self.init(file, context, patience: .seconds(60))
+    }
+
+    /// - Parameter patience: how long a start that has erased nobody waits for erasures that the log had already
+    init(_ file: ErasureFile, _ context: ModuleContext, patience: Duration) {
+        self.patience = patience
         persons = Dictionary(uniqueKeysWithValues: context.modules.persons.map { ($0.category, $0) })
         filter = Erasure.filter(of: context.modules)
         self.file = file
@@ -116,7 +125,8 @@ public final class ErasureList: Service {
             logger.warning("the erasure list has lines that cannot be read", metadata: ["lines": "\(unreadable)"])
         }
         if count > 0 { logger.notice("erasures that the log lacked are applied", metadata: ["persons": "\(count)"]) }
-        if isNew || !isApplied { try await waitForEnd(in: generation) }
+        // A full disk stops the subscription. If the log lacked nothing, this must not keep every server that starts from answering.
+        if isNew || !isApplied { try await waitForEnd(in: generation, within: count > 0 ? nil : patience) }
         state.withLock { ($0.generation, $0.log, $0.offset) = (generation, first, end) }
         return count
     }
@@ -164,7 +174,10 @@ public final class ErasureList: Service {
     }
 
     /// Waits until the subscription has handled every erasure of now, and what these append: names and events show no more then.
-    private func waitForEnd(in generation: LogGeneration) async throws {
+    /// - Parameter limit: the longest wait; `nil` for none
+    private func waitForEnd(in generation: LogGeneration, within limit: Duration?) async throws {
+        let start = ContinuousClock.now
+        var isLogged = false
         let types = filter.types.sorted()
         for _ in 1...2 {
             let newest = try await database.query(
@@ -174,6 +187,16 @@ public final class ErasureList: Service {
             while generation == log.history.generation,
                 try await Subscriptions(client: database).position(of: Erasure.subscription) ?? 0 < newest
             {
+                let waited = ContinuousClock.now - start
+                if let limit, waited >= limit {
+                    return logger.error("erasures that the log has are under way; requests are answered")
+                }
+                if waited >= Self.silence, !isLogged {
+                    isLogged = true
+                    logger.error(
+                        "no request is answered until the subscription has handled the erasures",
+                        metadata: ["subscription": "\(Erasure.subscription)", "position": "\(newest)"])
+                }
                 try await dependencies.sleep(.milliseconds(100))
             }
         }
