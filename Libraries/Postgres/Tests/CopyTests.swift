@@ -59,6 +59,16 @@ import Testing
         }
     }
 
+    @Test func `COPY FROM takes no more pieces after PostgreSQL has refused one`() async throws {
+        try await withTable { connection async throws in
+            let pieces = Pieces(["tea\n"] + (0..<2_000).map { _ in String(repeating: "7\n", count: 10_000) })
+            await #expect(throws: PostgresError.self) { try await connection.copyIn("COPY numbers FROM STDIN") { pieces.next() } }
+            var left = 0
+            while pieces.next() != nil { left += 1 }
+            #expect(left > 0)
+        }
+    }
+
     @Test func `COPY TO with a closure that fails throws its error, and no later statement is cancelled`() async throws {
         try await withConnection { connection in
             for rows in [3, 1_000_000, 1, 10, 100, 2, 1_000, 1, 2, 3] {

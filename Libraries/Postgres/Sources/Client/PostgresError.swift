@@ -123,9 +123,9 @@ extension PostgresError.ServerError: CustomStringConvertible {
             table: result.errorField("t"),
             column: result.errorField("c"),
             constraint: result.errorField("n"),
-            // "COPY things, line 3, column data: …", in the server's language.
+            // "COPY things, line 3, column data: …", in the server's language. Lines before it may quote the data.
             copyLine: result.errorField("W").flatMap {
-                $0.firstMatch(of: /COPY [^,]*, \S* (\d+)/).flatMap { Int64($0.1) }
+                $0.firstMatch(of: /(?m)^COPY [^,]*, \S* (\d+)/).flatMap { Int64($0.1) }
             },
             unredactedMessage: result.errorField("M") ?? "(no message)"
         )

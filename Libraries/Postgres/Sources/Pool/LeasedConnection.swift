@@ -72,6 +72,7 @@ public final class LeasedConnection: PostgresQuerying {
     }
 
     /// `COPY … FROM STDIN`: the closure gives the next piece of the data, on the connection's own thread, and nil at the end.
+    /// A notice of PostgreSQL in the middle, such as one of a trigger, ends the COPY with SQLSTATE 57014.
     /// - Throws: ``PostgresError``, `CancellationError`, and what the closure throws
     public func copyIn(_ statement: String, next: @escaping @Sendable () throws -> [UInt8]?) async throws {
         try await perform(.copyIn(statement, next: next), stallSeconds: configuration.maintenanceTimeoutSeconds)

@@ -61,18 +61,22 @@ extension Session {
     private func copyIn(_ text: String, _ job: Job, next: () throws -> [UInt8]?) throws {
         try startCopy(text, job, expecting: PGRES_COPY_IN)
         var thrown: (any Error)?
-        while true {
+        var isAnswered = false
+        while !isAnswered {
             let piece: [UInt8]?
             do { piece = try next() } catch {
                 thrown = error
                 break
             }
             guard let piece else { break }
+            // Asked before as well: once the socket is full, libpq reads what PostgreSQL answers, and keeps it.
+            isAnswered = poll(events: Int16(POLLIN), untilDeadline: 0)
+            guard !isAnswered else { break }
             guard connection.copy(piece) else { throw PostgresError.connectionLost(mayHaveRun: false) }
             // libpq would keep what the socket does not take, however much it is.
-            try flush(job)
+            isAnswered = try !flushUnlessAnswered(job)
         }
-        guard connection.endCopy(error: thrown == nil ? nil : "the source of the data failed") else {
+        guard connection.endCopy(error: thrown == nil && !isAnswered ? nil : "the data end early") else {
             throw thrown ?? PostgresError.connectionLost(mayHaveRun: true)
         }
         let ended = Result { try drain(job) }
@@ -116,13 +120,11 @@ extension Session {
     // MARK: Waiting
 
     /// Returns when PostgreSQL has sent or taken something.
-    /// - Parameter untilFlushed: returns as well when nothing is left to send. PostgreSQL may have nothing to say then.
-    private func waitForInput(_ job: Job, stallSeconds: Double, untilFlushed: Bool = false) throws {
+    private func waitForInput(_ job: Job, stallSeconds: Double) throws {
         let start = monotonicSeconds()
         while true {
             let flushed = connection.flush()
             guard flushed >= 0 else { throw PostgresError.connectionLost(mayHaveRun: true) }
-            if untilFlushed, flushed == 0 { return }
             let deadline = stallDeadline(of: job, since: start, seconds: stallSeconds)
             if poll(events: Int16(POLLIN) | (flushed == 1 ? Int16(POLLOUT) : 0), untilDeadline: deadline) { break }
             guard monotonicSeconds() < deadline else { throw PostgresError.deadlineExceeded(mayHaveRun: true) }
@@ -130,10 +132,22 @@ extension Session {
         guard connection.consumeInput() else { throw PostgresError.connectionLost(mayHaveRun: true) }
     }
 
-    /// Returns when PostgreSQL, or the socket, has taken all of the data so far.
-    private func flush(_ job: Job) throws {
-        while connection.flush() == 1 {
-            try waitForInput(job, stallSeconds: configuration.copyStallSeconds, untilFlushed: true)
+    /// Waits until the socket has taken all of the data so far, or PostgreSQL has sent something. During a COPY it only speaks to refuse
+    /// the data, and libpq does not read that before their end.
+    /// - Returns: whether PostgreSQL is silent
+    private func flushUnlessAnswered(_ job: Job) throws -> Bool {
+        var start = monotonicSeconds()
+        while true {
+            if poll(events: Int16(POLLIN), untilDeadline: 0) { return false }
+            let flushed = connection.flush()
+            guard flushed >= 0 else { throw PostgresError.connectionLost(mayHaveRun: true) }
+            guard flushed == 1 else { return true }
+            let deadline = stallDeadline(of: job, since: start, seconds: configuration.copyStallSeconds)
+            if poll(events: Int16(POLLIN) | Int16(POLLOUT), untilDeadline: deadline) {
+                start = monotonicSeconds()
+            } else if monotonicSeconds() >= deadline {
+                throw PostgresError.deadlineExceeded(mayHaveRun: true)
+            }
         }
     }
 }
