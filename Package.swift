@@ -70,7 +70,7 @@ let package = Package(
         .target(
             name: "EventStore",
             dependencies: [
-                "Postgres", "Encoding", "Telemetry", "CZlib", "Hashing", .dequeModule, .logging, .serviceLifecycle,
+                "Postgres", "Encoding", "Telemetry", "CZstd", "Hashing", .dequeModule, .logging, .serviceLifecycle,
                 .systemPackage, .tracing,
             ],
             resources: [.embedInCode("db")]

@@ -185,7 +185,7 @@ def disturbances(place):
         "rebuild": ([[humon, "projections", "rebuild", "--all"], [humon, "projections", "prune", "--all", "--yes"]], False),
         "verify read models": ([[humon, "projections", "verify", "--all"]], False),
         "verify log": ([[humon, "log", "verify"]], False),
-        "export": ([[humon, "log", "export", "--force", f"{place}/export.gz"]], False),
+        "export": ([[humon, "log", "export", "--force", f"{place}/export.zst"]], False),
         "pg_dump": ([dump], False),
         "follower": ([[humon, "log", "tail", "--follow", "--json"]], True),
         "second node": ([port + [humon, "serve"]], True),

@@ -124,13 +124,15 @@ private struct Remains: Sendable {
     }
 
     func archive() async throws -> Data {
-        let (path, lines) = (directory.appending(path: "archive.gz"), directory.appending(path: "archive"))
-        try? FileManager.default.removeItem(at: lines)
+        let path = directory.appending(path: "archive.zst")
         let result = try await HumonProcess.run(
             ["log", "export", path.path], in: directory, environment: ["DATABASE_URL": database.url])
         #expect(result.status == 0, "\(result.error)")
-        try await TestProgram.run("/bin/gzip", ["--decompress", path.path])
-        return try Data(contentsOf: lines)
+        let file = ZstandardReader(try FileHandle(forReadingFrom: path))
+        var lines = Data()
+        while let piece = try file.read() { lines += piece }
+        try FileManager.default.removeItem(at: path)
+        return lines
     }
 
     func all() async throws -> [(place: String, bytes: Data)] {

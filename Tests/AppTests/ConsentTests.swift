@@ -92,30 +92,30 @@ import Testing
                 func humon(_ url: String, _ arguments: String...) async throws -> HumonProcess.Result {
                     try await HumonProcess.run(arguments, in: directory, environment: ["DATABASE_URL": url])
                 }
-                for arguments in [["demo", "--events", "5"], ["log", "export", "log.gz"]] {
+                for arguments in [["demo", "--events", "5"], ["log", "export", "log.zst"]] {
                     let result = try await HumonProcess.run(
                         arguments, in: directory, environment: ["DATABASE_URL": database.url])
                     #expect(result.status == 0, "\(result.error)")
                 }
-                let refused = try await humon(other.url, "log", "import", "log.gz")
+                let refused = try await humon(other.url, "log", "import", "log.zst")
                 #expect(refused.status == 2)
                 #expect(refused.error.contains("Nothing was changed."), "\(refused.error)")
-                let unmigrated = try await humon(other.url, "log", "import", "log.gz", "--dry-run")
+                let unmigrated = try await humon(other.url, "log", "import", "log.zst", "--dry-run")
                 #expect((unmigrated.status, unmigrated.error.contains("run humon migrate")) == (1, true), "\(unmigrated.error)")
 
                 #expect(try await humon(other.url, "migrate").status == 0)
                 let before = try await Self.contents(other)
-                let trial = try await humon(other.url, "log", "import", "log.gz", "--dry-run")
+                let trial = try await humon(other.url, "log", "import", "log.zst", "--dry-run")
                 #expect(trial.status == 0, "\(trial.error)")
                 #expect(trial.output.contains("recorded"))
                 #expect(trial.error.hasSuffix("The archive is sound. Nothing was imported.\n"), "\(trial.error)")
                 #expect(try await Self.contents(other) == before)
-                var damaged = try Data(contentsOf: directory.appending(path: "log.gz"))
+                var damaged = try Data(contentsOf: directory.appending(path: "log.zst"))
                 damaged[damaged.count / 2] ^= 0x10
                 try damaged.write(to: directory.appending(path: "damaged"))
                 #expect(try await humon(other.url, "log", "import", "damaged", "--dry-run").status == 1)
 
-                let imported = try await humon(other.url, "log", "import", "log.gz", "--yes")
+                let imported = try await humon(other.url, "log", "import", "log.zst", "--yes")
                 #expect(imported.status == 0, "\(imported.error)")
                 #expect(try await Self.contents(other) != before)
             }

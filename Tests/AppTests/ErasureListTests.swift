@@ -25,14 +25,14 @@ import Testing
                         "POST", base + "/events", headers: [token, ("content-type", "application/json")],
                         body: #"{"name":"Zyzzyva","lat":1,"lon":2,"started_at":"2030-09-16T00:00:00.000Z"}"#)
                     #expect(created.status == 200, "\(created.body)")
-                    try await humon(before, "log", "export", "backup.gz")
+                    try await humon(before, "log", "export", "backup.zst")
                     try await humon(before, "users", "erase", "1", "--yes")
                 }
                 let lines = try String(contentsOfFile: list, encoding: .utf8)
                 #expect(lines.contains(#""person":"user-1""#) && !lines.contains("Zyzzyva"), "\(lines)")
 
                 // As a restore of the database's files: no program has applied the list.
-                try await humon(["DATABASE_URL": other.url], "log", "import", "backup.gz", "--yes")
+                try await humon(["DATABASE_URL": other.url], "log", "import", "backup.zst", "--yes")
                 try await other.withClient { client async throws in
                     // Another node leads the subscription and does nothing, so no erasure ends.
                     let idle = UUID()
@@ -81,11 +81,11 @@ import Testing
                 try Data().write(to: URL(filePath: list))
                 let filled = try await humon(database, "demo", "--events", "5")
                 #expect(filled.status == 0, "\(filled.error)")
-                let exported = try await humon(database, "log", "export", "backup.gz")
+                let exported = try await humon(database, "log", "export", "backup.zst")
                 #expect(exported.status == 0, "\(exported.error)")
                 let erased = try await humon(database, "users", "erase", "1", "--yes")
                 #expect(erased.status == 0, "\(erased.error)")
-                let imported = try await humon(other, "log", "import", "backup.gz", "--yes", "--json")
+                let imported = try await humon(other, "log", "import", "backup.zst", "--yes", "--json")
                 #expect(imported.status == 0, "\(imported.error)")
                 #expect(imported.output.contains(#""erased":1"#), "\(imported.output)")
                 let again = try await humon(other, "users", "erase", "1", "--dry-run", "--json")

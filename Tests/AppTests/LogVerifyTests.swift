@@ -35,7 +35,7 @@ import Testing
                 ill.output.contains(
                     /events +1 +\d+ +EventCreated +2 +EventCreated has formats 1 to 1, not 2: written by a newer humon\n/))
             #expect(ill.output.contains(/sequences +1 +log.event_ids is at \d+, but event-999 is in use\n/))
-            let exported = try await HumonProcess.run(["log", "export", "log.gz"], in: directory, environment: environment)
+            let exported = try await HumonProcess.run(["log", "export", "log.zst"], in: directory, environment: environment)
             #expect((exported.status, exported.error.contains("a hole after position 6")) == (1, true), "\(exported.error)")
             let json = try await HumonProcess.run(["log", "verify", "--json"], in: directory, environment: environment)
             #expect(json.status == 2)

@@ -224,7 +224,7 @@ extension TestStore {
                 try await store.write(0..<2)
                 for person in ["person-7", "person-8"] { try await store.append(.created, to: person, after: 0) }
                 let backup = Mutex<[UInt8]>([])
-                _ = try await LogExport(client: store.client).write(at: Timestamp(milliseconds: 0)) { piece in
+                _ = try await LogExport(client: store.client).write { piece in
                     backup.withLock { $0 += piece }
                 }
                 try await store.append(.erased, to: "person-7", after: 1)

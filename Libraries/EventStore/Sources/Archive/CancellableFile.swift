@@ -17,19 +17,19 @@ final class CancellableFile: Sendable {
     func cancel() { isCancelled.store(true, ordering: .releasing) }
 
     /// - Returns: the number of bytes; 0 at the end of the file
-    /// - Throws: ``GzipError/cannotRead(reason:)``, `CancellationError`
+    /// - Throws: ``ZstandardError/cannotRead(reason:)``, `CancellationError`
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         while true {
             try wait(for: POLLIN)
             let count = unsafe Foundation.read(descriptor, buffer.baseAddress, buffer.count)
             if count >= 0 { return count }
             guard errno == EINTR || errno == EAGAIN else {
-                throw GzipError.cannotRead(reason: unsafe String(cString: strerror(errno)))
+                throw ZstandardError.cannotRead(reason: unsafe String(cString: strerror(errno)))
             }
         }
     }
 
-    /// - Throws: ``GzipError/cannotWrite(reason:)``, ``GzipError/readerClosed``, `CancellationError`
+    /// - Throws: ``ZstandardError/cannotWrite(reason:)``, ``ZstandardError/readerClosed``, `CancellationError`
     func write(_ bytes: UnsafeRawBufferPointer) throws {
         var rest = unsafe bytes[...]
         while unsafe !rest.isEmpty {
@@ -38,8 +38,8 @@ final class CancellableFile: Sendable {
             switch unsafe (Foundation.write(descriptor, piece.baseAddress, piece.count), errno) {
             case (let count, _) where count >= 0: unsafe rest = unsafe rest.dropFirst(count)
             case (_, EINTR), (_, EAGAIN): continue
-            case (_, EPIPE): throw GzipError.readerClosed
-            case (_, let error): throw GzipError.cannotWrite(reason: unsafe String(cString: strerror(error)))
+            case (_, EPIPE): throw ZstandardError.readerClosed
+            case (_, let error): throw ZstandardError.cannotWrite(reason: unsafe String(cString: strerror(error)))
             }
         }
     }

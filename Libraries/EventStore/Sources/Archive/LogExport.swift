@@ -1,133 +1,103 @@
-public import Encoding
-internal import Hashing
+internal import Encoding
 public import Postgres
 internal import Synchronization
 
-/// Writes the log as an archive, of one snapshot, so that it may grow meanwhile. Memory does not grow with the log.
+/// Writes the lines of an archive, of one snapshot, so that the log may grow meanwhile. Memory does not grow with the log.
 public struct LogExport: Sendable {
+    private static let linesAProgress: Int64 = 10_000
+    private static let pieceBytes = 128 * 1_024
+
     private let client: PostgresClient
 
     public init(client: PostgresClient) { self.client = client }
 
     /// - Parameters:
     ///   - sink: gets the next bytes. The thread of a connection calls it, and it may block.
-    ///   - progress: the number of lines written, and the number of all
-    /// - Throws: ``LogGapError``, ``FormatError``, `PostgresError`, and the error of the sink
+    ///   - progress: the number of recorded events written, and the number of all
+    /// - Throws: ``LogGapError``; ``FormatError`` if a line is too long for an import; `PostgresError`; the error of the sink
     public func write(
-        at now: Timestamp, to sink: @escaping @Sendable ([UInt8]) throws -> Void,
-        progress: @escaping @Sendable (_ lines: Int64, _ of: Int64) -> Void = { _, _ in }
+        to sink: @escaping @Sendable ([UInt8]) throws -> Void,
+        progress: @escaping @Sendable (_ recorded: Int64, _ of: Int64) -> Void = { _, _ in }
     ) async throws -> LogArchive.Summary {
         try await client.withConnection { connection in
             try await connection.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             let summary = try await connection.withoutTimeout { connection in
-                let header = try await header(at: now, connection)
-                let lines = ArchiveLines(total: header.lastPosition + header.commands, sink: sink, progress: progress)
-                lines.write(header.json)
-                try await connection.copyOut(Self.rawLines(of: Self.recordedEvents)) { try lines.writeLine($0) }
-                let recordedEvents = lines.count
-                guard recordedEvents == header.lastPosition else {
+                let (tail, commands) = try await connection.query("SELECT log.tail(), (SELECT count(*) FROM log.commands)")
+                    .decode((Int64, Int64).self)[0]
+                let state = Mutex((piece: [UInt8](), lines: Int64(0)))
+                let writeLine: @Sendable (RawSpan) throws -> Void = { line in
+                    let (piece, lines) = try state.withLock { state -> ([UInt8], Int64) in
+                        guard line.byteCount <= LogArchive.lineLimit else {
+                            throw FormatError("line \(state.lines + 1) would be longer than \(LogArchive.lineLimit) bytes")
+                        }
+                        state.piece.append(line)
+                        state.lines += 1
+                        guard state.piece.count >= Self.pieceBytes else { return ([], state.lines) }
+                        defer { state.piece.removeAll(keepingCapacity: true) }
+                        return (state.piece, state.lines)
+                    }
+                    if !piece.isEmpty { try sink(piece) }
+                    if lines % Self.linesAProgress == 0 { progress(min(lines, tail), tail) }
+                }
+                progress(0, tail)
+                try await connection.copyOut(Self.rawLines(of: Self.recordedEvents), row: writeLine)
+                let recordedEvents = state.withLock { $0.lines }
+                guard recordedEvents == tail else {
                     // The first hole, wherever it is.
                     try await LogReader(client: client).replay { _ in }
                     throw LogGapError(after: recordedEvents)
                 }
-                try await connection.copyOut(Self.rawLines(of: Self.commands)) { try lines.writeLine($0) }
-                return try lines.finish(recordedEvents: recordedEvents)
+                try await connection.copyOut(Self.rawLines(of: Self.commandsWithoutEvents), row: writeLine)
+                try sink(state.withLock { $0.piece })
+                progress(tail, tail)
+                return LogArchive.Summary(recordedEvents: recordedEvents, commands: commands)
             }
             try await connection.query("COMMIT")
             return summary
         }
     }
 
-    private func header(at now: Timestamp, _ connection: LeasedConnection) async throws -> LogArchive.Header {
-        let answers = try await connection.run([
-            "SELECT name FROM humon.migrations ORDER BY name", "SELECT log.tail(), (SELECT count(*) FROM log.commands)",
-        ])
-        let (tail, commands) = try answers[1].decode((Int64, Int64).self)[0]
-        guard tail <= LogArchive.countLimit else { throw FormatError("position \(tail): no log reaches it without a hole") }
-        return LogArchive.Header(
-            createdAt: now, migrations: try answers[0].decode(String.self), lastPosition: tail, commands: commands)
-    }
-
-    /// PostgreSQL writes the lines: data and metadata are its own bytes, as a JSON string, and times have their microseconds.
+    /// PostgreSQL writes the lines: facts, personal members and metadata are its own bytes, and times have their microseconds.
+    /// The command is looked up for each event, since a join would sort the log.
     private static let recordedEvents = #"""
         SELECT format(
-            '{"position":%s,"id":"%s","stream":%s,"version":%s,"type":%s,"format":%s,"recorded_at":"%s","data":%s,"metadata":%s,'
-                '"personal":%s,"personal_sha256":%s}',
-            position, id, to_json(stream), version, to_json(type), format,
-            to_char(recorded_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), to_json(data::text), to_json(metadata::text),
-            coalesce(to_json(personal::text)::text, 'null'), coalesce(to_json(encode(personal_digest, 'hex'))::text, 'null')
-        ) FROM log.recorded_events ORDER BY position
+            '{"specversion":"1.0","id":"%s","source":"/log/%s","type":%s,"subject":%s,"time":"%s",'
+                '"datacontenttype":"application/json","position":%s,"streamversion":%s,"format":%s%s%s,'
+                '"data":{"facts":%s,"personal":%s,"metadata":%s}}',
+            id, \#(firstID), to_json(type), to_json(stream),
+            to_char(recorded_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), position, version, format,
+            ',"personalsha256":"' || encode(personal_digest, 'hex') || '"',
+            (SELECT format(',"requesthash":"%s","owner":%s', encode(c.request_hash, 'hex'), to_json(c.owner))
+                FROM log.commands AS c WHERE c.id = e.id AND c.stream = e.stream AND c.version = e.version),
+            \#(embedded("data")), \#(embedded("personal")), \#(embedded("metadata"))
+        ) FROM log.recorded_events AS e ORDER BY position
         """#
 
-    private static let commands = #"""
+    private static let commandsWithoutEvents = #"""
         SELECT format(
-            '{"command":"%s","request_hash":"%s","stream":%s,"version":%s,"owner":%s}',
-            id, encode(request_hash, 'hex'), to_json(stream), version, to_json(owner)
-        ) FROM log.commands ORDER BY id
+            '{"specversion":"1.0","id":"%s","source":"/log/%s","type":"Command","subject":%s,"streamversion":%s,'
+                '"requesthash":"%s","owner":%s}',
+            id, \#(firstID), to_json(stream), version, encode(request_hash, 'hex'), to_json(owner)
+        ) FROM log.commands AS c
+        WHERE NOT EXISTS (
+            SELECT FROM log.recorded_events AS e WHERE e.id = c.id AND e.stream = c.stream AND e.version = c.version
+        ) ORDER BY id
         """#
+
+    /// Identifies the log, also after an import.
+    private static let firstID = "(SELECT id FROM log.recorded_events ORDER BY position LIMIT 1)"
+
+    /// An object as its stored bytes; as a string if these have line breaks or space around them, which a line would not keep,
+    /// or U+0000 or a surrogate, which PostgreSQL's operators on JSON refuse.
+    private static func embedded(_ column: String) -> String {
+        #"""
+        CASE WHEN \#(column)::text ~ '^\{[^\n\r]*\}$' AND \#(column)::text !~* '\\u(0000|d[89a-f])' THEN \#(column)::text
+            ELSE coalesce(to_json(\#(column)::text)::text, 'null') END
+        """#
+    }
 
     /// JSON has no control characters, so that nothing in a line is quoted or escaped once more.
     private static func rawLines(of select: String) -> String {
         #"COPY (\#(select)) TO STDOUT (FORMAT csv, QUOTE E'\x01', DELIMITER E'\x02')"#
-    }
-}
-
-/// Lines on their way out: gathered into pieces, counted, and hashed.
-private final class ArchiveLines: Sendable {
-    fileprivate struct State: Sendable {
-        var piece: [UInt8] = []
-        var hash = SHA256()
-        /// Behind the header.
-        var count: Int64 = 0
-    }
-
-    private static let linesAProgress: Int64 = 10_000
-
-    private let total: Int64
-    private let sink: @Sendable ([UInt8]) throws -> Void
-    private let progress: @Sendable (Int64, Int64) -> Void
-    private let state = Mutex(State())
-
-    init(
-        total: Int64, sink: @escaping @Sendable ([UInt8]) throws -> Void, progress: @escaping @Sendable (Int64, Int64) -> Void
-    ) {
-        self.total = total
-        self.sink = sink
-        self.progress = progress
-    }
-
-    var count: Int64 { state.withLock { $0.count } }
-
-    func write(_ header: JSON) {
-        state.withLock { $0.piece += header.utf8 + [UInt8(ascii: "\n")] }
-        progress(0, total)
-    }
-
-    /// With its line feed.
-    func writeLine(_ bytes: RawSpan) throws {
-        let (piece, count) = state.withLock { state -> ([UInt8]?, Int64) in
-            state.piece.append(bytes)
-            state.count += 1
-            guard state.piece.count >= LogArchive.pieceSize else { return (nil, state.count) }
-            return (state.takePiece(), state.count)
-        }
-        if let piece { try sink(piece) }
-        if count % Self.linesAProgress == 0 { progress(count, total) }
-    }
-
-    func finish(recordedEvents: Int64) throws -> LogArchive.Summary {
-        let (piece, digest, count) = state.withLock { ($0.takePiece(), $0.hash.finalize().hexadecimal, $0.count) }
-        let summary = LogArchive.Summary(recordedEvents: recordedEvents, commands: count - recordedEvents, sha256: digest)
-        try sink(piece + summary.json.utf8 + [UInt8(ascii: "\n")])
-        progress(count, total)
-        return summary
-    }
-}
-
-extension ArchiveLines.State {
-    fileprivate mutating func takePiece() -> [UInt8] {
-        hash.update(piece)
-        defer { piece.removeAll(keepingCapacity: true) }
-        return piece
     }
 }

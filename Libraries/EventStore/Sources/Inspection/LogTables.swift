@@ -13,8 +13,6 @@ struct LogTables: Sendable {
     struct Violation: Sendable {
         var reason: String
         var position: Int64?
-        /// The rank of a command among all commands, ordered by id, from 1.
-        var rank: Int64?
         var total: Int64
     }
 
@@ -135,16 +133,14 @@ struct LogTables: Sendable {
     func unansweredCommands(limit: Int) async throws -> [Violation] {
         try await connection.query(
             """
-            SELECT c.id::text, c.stream, c.version, c.rank, count(*) OVER ()
-            FROM (SELECT *, row_number() OVER (ORDER BY id) AS rank FROM log.commands) AS c
+            SELECT c.id::text, c.stream, c.version, count(*) OVER () FROM log.commands AS c
             WHERE c.version <> 0
                 AND NOT EXISTS (SELECT FROM log.recorded_events AS r WHERE r.stream = c.stream AND r.version = c.version)
             ORDER BY c.id LIMIT \(Int64(limit))
             """
-        ).decode((String, String, Int32, Int64, Int64).self).map { id, stream, version, rank, total in
+        ).decode((String, String, Int32, Int64).self).map { id, stream, version, total in
             Violation(
-                reason: "command \(id) is answered by version \(version) of \(stream), which is not there", rank: rank,
-                total: total)
+                reason: "command \(id) is answered by version \(version) of \(stream), which is not there", total: total)
         }
     }
 }
@@ -156,36 +152,42 @@ extension LogVerification {
     public mutating func examineTables(
         _ client: PostgresClient, sequences: [IDSequence], progress: (Check) -> Void = { _ in }
     ) async throws {
-        let (head, read) = (head, total)
+        let verification = self
+        self = try await LogTables.with(client, through: head) { try await verification.examined($0, progress: progress) }
+        progress(.sequences)
+        try await examineSequences(client, sequences)
+    }
+
+    /// Runs the checks in the transaction of the tables.
+    /// - Returns: this verification with the violations of the tables
+    /// - Throws: `PostgresError`
+    func examined(_ tables: LogTables, progress: (Check) -> Void = { _ in }) async throws -> LogVerification {
+        var result = self
         // A category with undecodable data is a violation already, and PostgreSQL may not be able to read the data either.
         let decoded = domainEvents.filter { domainEvent in
             !violations.contains { $0.check == .events && $0.kind.map { $0.category == domainEvent.category } ?? true }
         }
         let limit = Self.violationLimit
         progress(.head)
-        typealias TableViolations = [(Check, [LogTables.Violation])]
-        let (count, tableViolations) = try await LogTables.with(client, through: head) { tables -> (Int64, TableViolations) in
-            let count = try await tables.count()
-            progress(.versions)
-            let versions = try await tables.faultyVersions(limit: limit)
-            progress(.ids)
-            var ids = [(Check.ids, try await tables.repeatedIDs(limit: limit))]
-            for domainEvent in decoded { ids.append((.ids, try await tables.repeatedMembers(of: domainEvent, limit: limit))) }
-            progress(.personal)
-            let personal = try await tables.faultyPersonalMembers(limit: limit)
-            progress(.commands)
-            let commands = try await tables.unansweredCommands(limit: limit)
-            return (count, [(.versions, versions)] + ids + [(.personal, personal), (.commands, commands)])
+        let count = try await tables.count()
+        if count != total {
+            result.note(.head, "the table has \(count) rows up to position \(head), its primary key leads to \(total)")
         }
-        if count != read {
-            note(.head, "the table has \(count) rows up to position \(head), its primary key leads to \(read)")
-        }
-        for (check, tableViolations) in tableViolations {
-            for violation in tableViolations { note(check, violation.reason, at: violation.position) }
-            omit((tableViolations.first?.total ?? 0) - Int64(tableViolations.count))
-        }
-        progress(.sequences)
-        try await examineSequences(client, sequences)
+        progress(.versions)
+        result.note(.versions, try await tables.faultyVersions(limit: limit))
+        progress(.ids)
+        result.note(.ids, try await tables.repeatedIDs(limit: limit))
+        for domainEvent in decoded { result.note(.ids, try await tables.repeatedMembers(of: domainEvent, limit: limit)) }
+        progress(.personal)
+        result.note(.personal, try await tables.faultyPersonalMembers(limit: limit))
+        progress(.commands)
+        result.note(.commands, try await tables.unansweredCommands(limit: limit))
+        return result
+    }
+
+    private mutating func note(_ check: Check, _ tableViolations: [LogTables.Violation]) {
+        for violation in tableViolations { note(check, violation.reason, at: violation.position) }
+        omit((tableViolations.first?.total ?? 0) - Int64(tableViolations.count))
     }
 
     /// Compares the sequences with the numbers in the log.

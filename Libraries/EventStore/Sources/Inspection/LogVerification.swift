@@ -81,10 +81,11 @@ public struct LogVerification: Sendable {
     /// - Parameters:
     ///   - domainEvents: the domain events of all modules
     ///   - newest: number of positions to read at the end of the log; nil reads all positions
+    ///   - pageLimit: maximum number of recorded events in memory, twice
     /// - Throws: `PostgresError`
     public init(
         of reader: LogReader, decodedBy domainEvents: [any DomainEvent.Type], newest: Int64? = nil,
-        progress: (_ position: Int64) -> Void = { _ in }
+        pageLimit: Int64 = 2_000, progress: (_ position: Int64) -> Void = { _ in }
     ) async throws {
         self.domainEvents = domainEvents
         let readers = Dictionary(uniqueKeysWithValues: domainEvents.map { ($0.category, $0) })
@@ -92,9 +93,9 @@ public struct LogVerification: Sendable {
         self.head = head
         start = newest.map { max(0, head - $0) } ?? 0
         var previous = start
-        var page = try await reader.page(after: previous)
+        var page = try await reader.page(after: previous, limit: pageLimit)
         while previous < head, let last = page.last?.position {
-            async let following = reader.page(after: last)
+            async let following = reader.page(after: last, limit: pageLimit)
             for (position, recorded) in page where position <= head {
                 note(position, after: previous)
                 switch recorded {
@@ -153,9 +154,9 @@ public struct LogVerification: Sendable {
 extension LogReader {
     /// Reads the next recorded events, even if positions between them are missing.
     fileprivate func page(
-        after position: Int64
+        after position: Int64, limit: Int64
     ) async throws -> [(position: Int64, recorded: Result<RecordedEvent, FormatError>)] {
-        try await client.query(Self.query(after: position, limit: Self.replayPage)).map { row in
+        try await client.query(Self.query(after: position, limit: limit)).map { row in
             let position: Int64 = try row.decode(Int64.self)
             do { return (position, .success(try RecordedEvent(row))) } catch let error as FormatError {
                 return (position, .failure(error))

@@ -13,7 +13,7 @@ struct LogExport: AsyncParsableCommand {
             personal data, and only its owner can read it. docs/archive-format.md describes the format. The reader of a \
             pipe may pause for an hour.
 
-            EXAMPLE: humon log export humon.log.gz
+            EXAMPLE: humon log export humon.log.zst
             EXAMPLE: humon log export - | ssh elsewhere humon log import --yes -
             """
     )
@@ -32,7 +32,6 @@ struct LogExport: AsyncParsableCommand {
         let summary = try await PrivateFile.write(at: file, isOverwriting: force) { try await export(to: $0) }
         try options.output.write([
             "file": .text(file), "recorded": .count(summary.recordedEvents), "commands": .count(summary.commands),
-            "sha256": .text(summary.sha256),
         ])
     }
 
@@ -40,27 +39,27 @@ struct LogExport: AsyncParsableCommand {
         guard isatty(STDOUT_FILENO) == 0 else {
             throw ValidationError("A compressed log is not for a terminal: name a file.")
         }
-        do { _ = try await export(to: .standardOutput) } catch GzipError.readerClosed { throw OutputClosed() }
+        do { _ = try await export(to: .standardOutput) } catch ZstandardError.readerClosed { throw OutputClosed() }
     }
 
     private func export(to file: FileHandle) async throws -> LogArchive.Summary {
         // The second connection finds the position of a gap while the first one holds the snapshot.
         try await database.reading(connections: 2) { client in
-            let gzip = GzipWriter(file)
+            let frame = ZstandardWriter(file)
             return try await withTaskCancellationHandler {
                 let bar = Mutex<ProgressBar?>(nil)
-                let summary = try await EventStore.LogExport(client: client).write(at: Dependencies.system.now()) {
-                    try gzip.write($0)
+                let summary = try await EventStore.LogExport(client: client).write {
+                    try frame.write($0)
                 } progress: { done, total in
                     bar.withLock { bar in
                         if bar == nil { bar = ProgressBar(total: total) }
                         bar?.show(done)
                     }
                 }
-                try gzip.finish()
+                try frame.finish()
                 return summary
             } onCancel: {
-                gzip.cancel()
+                frame.cancel()
             }
         }
     }

@@ -17,7 +17,7 @@ struct LogImport: AsyncParsableCommand {
             erases the persons of HUMON_ERASURES whom the archive still has. --dry-run checks the whole archive in the database, \
             then rolls the transaction back.
 
-            EXAMPLE: humon log import humon.log.gz --yes
+            EXAMPLE: humon log import humon.log.zst --yes
             """
     )
 
@@ -35,15 +35,16 @@ struct LogImport: AsyncParsableCommand {
             let target = try database.settings().databaseDescription
             try await consent.require("This imports \(file) into \(target), and cannot be undone.")
         }
+        options.output.step("Reading the archive")
         let use = isTrial ? Database.Use.asVisitorOfExisting : .asVisitor
-        let (header, readModels, erased) = try await database.with(use) { database, logger in
+        let (summary, readModels, erased) = try await database.with(use) { database, logger in
             try await database.migrate(isTrial: isTrial, logger: logger)
-            let header: LogArchive.Header = try await withPostgres(database.asOwner, logger: logger) { client in
-                let gzip = GzipReader(input)
+            let summary: LogArchive.Summary = try await withPostgres(database.asOwner, logger: logger) { client in
+                let frame = ZstandardReader(input)
                 return try await withTaskCancellationHandler {
                     let bar = Mutex<ProgressBar?>(nil)
                     return try await EventStore.LogImport(client: client).read(
-                        from: { try gzip.read() }, decodedBy: Backend.domainEvents, sequences: Backend.sequences,
+                        from: { try frame.read() }, decodedBy: Backend.domainEvents, sequences: Backend.sequences,
                         isTrial: isTrial
                     ) { done, total in
                         bar.withLock { bar in
@@ -52,18 +53,17 @@ struct LogImport: AsyncParsableCommand {
                         }
                     }
                 } onCancel: {
-                    gzip.cancel()
+                    frame.cancel()
                 }
             }
             let erased = try await isTrial ? nil : database.applyErasures(logger: logger)
             let behind = try await withPostgres(database.asOwner, logger: logger) { client in
                 try await Backend.readModels(client).list().filter { $0.state == .behind }.map(\.schema)
             }
-            return (header, behind, erased)
+            return (summary, behind, erased)
         }
         var record: Record = [
-            "recorded": .count(header.lastPosition), "commands": .count(header.commands),
-            "exported_at": .time(header.createdAt),
+            "recorded": .count(summary.recordedEvents), "commands": .count(summary.commands),
         ]
         if let erased { record.fields.append(("erased", .count(Int64(erased)))) }
         try options.output.write(record)

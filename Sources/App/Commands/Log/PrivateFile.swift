@@ -1,12 +1,12 @@
-public import Foundation
+internal import Foundation
 
 /// A file that only its owner may read, and that appears complete or not at all: it is written under a temporary name.
-public struct PrivateFile {
-    public enum Failure: Error, CustomStringConvertible {
+struct PrivateFile {
+    enum Failure: Error, CustomStringConvertible {
         case exists(path: String)
         case notWritable(path: String, reason: String)
 
-        public var description: String {
+        var description: String {
             switch self {
             case .exists(let path): "\(path) is there already; --force overwrites it."
             case .notWritable(let path, let reason): "Cannot write \(path): \(reason)"
@@ -17,7 +17,7 @@ public struct PrivateFile {
     /// Calls a closure with a temporary file, and gives the file its name when the closure returns.
     /// - Parameter isOverwriting: whether the file may replace another of its name
     /// - Throws: ``Failure``, and the error of the closure. After an error no new file exists.
-    public static func write<Value>(
+    static func write<Value>(
         at path: String, isOverwriting: Bool, _ body: (FileHandle) async throws -> Value
     ) async throws -> Value {
         guard isOverwriting || !FileManager.default.fileExists(atPath: path) else { throw Failure.exists(path: path) }

@@ -1,6 +1,7 @@
-import EventStore
 import Foundation
 import Testing
+
+@testable import App
 
 @Suite struct `Writing a private file` {
     private struct NoTea: Error {}
