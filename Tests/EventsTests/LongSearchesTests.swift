@@ -26,14 +26,15 @@ import Testing
     }
 
     @Test func `a long search is refused while as many as the limit are under way, and a short one is not`() async throws {
-        let (searches, end) = (LongSearches(lanes: 1), Endless.End())
+        let searches = LongSearches(lanes: 1)
+        let ends = (0..<LongSearches.limit).map { _ in Endless.End() }
         try await withThrowingTaskGroup(of: Int.self) { group in
-            for _ in 0..<LongSearches.limit { group.addTask { try await searches.finish(Endless(end: end)) } }
-            // Each has had its first part and one turn.
-            try await eventually { end.parts.load(ordering: .relaxed) > 2 * LongSearches.limit }
-            await #expect(throws: SearchesBusyError()) { try await searches.finish(Endless(end: end)) }
+            for end in ends { group.addTask { try await searches.finish(Endless(end: end)) } }
+            // Each has had its first part and one turn. The sum of all parts would not say so.
+            try await eventually { ends.allSatisfy { $0.parts.load(ordering: .relaxed) > 1 } }
+            await #expect(throws: SearchesBusyError()) { try await searches.finish(Endless(end: Endless.End(), rest: 1_000)) }
             #expect(try await searches.finish(Endless(end: Endless.End(), rest: 1)) == LongSearches.visitsOfPart)
-            end.isReached.store(true, ordering: .relaxed)
+            for end in ends { end.isReached.store(true, ordering: .relaxed) }
             for try await visits in group { #expect(visits == LongSearches.visitsOfPart) }
         }
         #expect(try await searches.finish(Endless(end: Endless.End(), rest: 3)) == LongSearches.visitsOfPart)
