@@ -44,6 +44,12 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByArrayLiteral, Expressib
     }
 }
 
+extension JSONObject: ExpressibleByDictionaryLiteral {
+    public init(dictionaryLiteral elements: (String, JSON)...) {
+        self.init(members: elements.map { Member(name: $0.0, value: $0.1) })
+    }
+}
+
 /// The members of a JSON object in the order they were written.
 public struct JSONObject: Sendable, Hashable {
     public struct Member: Sendable, Hashable {
