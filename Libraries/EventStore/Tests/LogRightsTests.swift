@@ -105,6 +105,25 @@ import Testing
         }
     }
 
+    @Test func `the check names each right that is too much, and the command that revokes it`() async throws {
+        try await TestStore.with { store in
+            try await store.database.withClient { superuser in
+                try await superuser.run([
+                    "GRANT SELECT ON log.pepper TO humon_reader", "GRANT TRUNCATE ON log.leases TO humon_app",
+                    "GRANT UPDATE ON log.program_formats TO humon_reader",
+                ])
+                let violations = try await LogRights.violations(superuser, readModels: [])
+                #expect(
+                    Set(violations.map(\.hint)) == [
+                        "REVOKE SELECT ON log.pepper FROM humon_reader, PUBLIC;",
+                        "REVOKE TRUNCATE ON log.leases FROM humon_app, PUBLIC;",
+                        "REVOKE UPDATE ON log.program_formats FROM humon_reader, PUBLIC;",
+                    ])
+                #expect(violations.map(\.reason).contains("humon_reader may SELECT log.pepper"))
+            }
+        }
+    }
+
     @Test func `a migration mends the owners and rights of read models, and the check finds them missing before`() async throws {
         try await TestStore.with { store in
             try await store.count(3)
