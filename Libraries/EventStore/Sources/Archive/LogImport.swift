@@ -43,7 +43,7 @@ public struct LogImport: Sendable {
                     of: LogReader(client: connection), decodedBy: domainEvents, pageLimit: Self.verificationPage
                 ) { progress(lines + $0, 2 * lines) }
                 try await refuse(verification.violations.first, connection)
-                verification = try await verification.examined(LogTables(connection: connection, through: verification.head))
+                verification = try await verification.examined(connection)
                 try await refuse(verification.violations.first, connection)
                 progress(2 * lines, 2 * lines)
                 let commands = try await connection.query("SELECT count(*) FROM log.commands").decode(Int64.self)[0]

@@ -45,7 +45,7 @@ public struct LogVerification: Sendable {
     /// Number of recorded events of each kind.
     public private(set) var counts: [Kind: Int64] = [:]
     /// Number of violations that are not in ``violations``.
-    public private(set) var omittedViolations: Int64 = 0
+    public internal(set) var omittedViolations: Int64 = 0
     /// The verification reads the positions after this one; 0 means the start of the log.
     public let start: Int64
     /// The last position when the verification began. Later recorded events are not verified.
@@ -93,14 +93,18 @@ public struct LogVerification: Sendable {
         self.head = head
         start = newest.map { max(0, head - $0) } ?? 0
         var previous = start
-        var page = try await reader.page(after: previous, limit: pageLimit)
-        while previous < head, let last = page.last?.position {
-            async let following = reader.page(after: last, limit: pageLimit)
-            for (position, recorded) in page where position <= head {
+        // Not a page of the reader, which ends at a missing position.
+        var page = try await reader.client.query(LogReader.query(after: previous, limit: pageLimit))
+        while previous < head, let last: Int64 = try page.last?.decode(Int64.self) {
+            async let following = reader.client.query(LogReader.query(after: last, limit: pageLimit))
+            for row in page {
+                let position: Int64 = try row.decode(Int64.self)
+                guard position <= head else { break }
                 note(position, after: previous)
-                switch recorded {
-                case .success(let recorded): note(recorded, decodedBy: readers[recorded.envelope.stream.category])
-                case .failure(let error):
+                do {
+                    let recorded = try RecordedEvent(row)
+                    note(recorded, decodedBy: readers[recorded.envelope.stream.category])
+                } catch let error as FormatError {
                     unreadable += 1
                     note(.events, error.description, at: position)
                 }
@@ -145,22 +149,5 @@ public struct LogVerification: Sendable {
         let key = ViolationKey(check: check, kind: kind, reason: reason)
         if found[key] == nil, found.count >= Self.violationLimit { return omittedViolations += count }
         found[key, default: Violation(check: check, kind: kind, reason: reason, count: 0, firstPosition: position)].count += count
-    }
-
-    /// Counts violations that a query did not return because of its limit.
-    mutating func omit(_ count: Int64) { omittedViolations += max(0, count) }
-}
-
-extension LogReader {
-    /// Reads the next recorded events, even if positions between them are missing.
-    fileprivate func page(
-        after position: Int64, limit: Int64
-    ) async throws -> [(position: Int64, recorded: Result<RecordedEvent, FormatError>)] {
-        try await client.query(Self.query(after: position, limit: limit)).map { row in
-            let position: Int64 = try row.decode(Int64.self)
-            do { return (position, .success(try RecordedEvent(row))) } catch let error as FormatError {
-                return (position, .failure(error))
-            }
-        }
     }
 }
