@@ -130,7 +130,7 @@ class Sources(Samples):
         for statement in ("INSERT INTO a", "UPDATE \\(a)", "DELETE FROM a", "TRUNCATE a"): self.source_broken(rule, f'"{statement}"')
         self.source_broken(rule, '"SELECT max(position) FROM log.recorded_events"')
         self.source_broken(rule, 'let a = ReportParameter("until", .time, "Continue with --before.")')
-        self.source_broken(rule, 'OperatorReport("a", "See humon log search.", [], columns) { _ in .complete() }')
+        self.source_broken(rule, 'OperatorReport("a", "See humon log search.") { _ in .complete() }')
         self.source_kept(rule, "// Date()\nlet deadline = ContinuousClock.now + .seconds(5)\nclock_gettime(CLOCK_MONOTONIC, &time)\n")
         self.source_kept(rule, "let told = Mutex<[@Sendable () -> Void]>([])\n")
         self.source_kept(rule, '"INSERT INTO \\(schema).events"', "Sources/Events/EventsProjection.swift")

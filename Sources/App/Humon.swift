@@ -8,8 +8,8 @@ package enum Program {
 
 /// `humon`: the service and the operator's tool.
 ///
-/// A command's type is named after its words: `humon log show` is `LogShow`, in `LogShow.swift`. A command of one word ends in
-/// `Command`, a group of commands in `Commands`.
+/// A command's type is named after its words: `humon log verify` is `LogVerify`, in `LogVerify.swift`. A command of one word ends in
+/// `Command`, a group of commands in `Commands`. The commands that print reports stand together in `Commands/Reports`.
 struct Humon: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "humon",

@@ -14,13 +14,6 @@ enum SystemCalls {
         return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// The width of a terminal.
-    static func columns(of descriptor: Int32) -> Int? {
-        var size = winsize()
-        let isKnown = unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0
-        return isKnown && size.ws_col > 0 ? Int(size.ws_col) : nil
-    }
-
     /// The events that a descriptor has now, of these ones and of errors.
     static func pollNow(_ descriptor: Int32, events: Int32 = 0) -> Int32 {
         var request = pollfd(fd: descriptor, events: Int16(events), revents: 0)

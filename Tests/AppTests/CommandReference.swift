@@ -40,24 +40,16 @@ struct CommandReference: Decodable {
             let value = defaultValue.map { " Default: \($0)." } ?? ""
             return ((abstract ?? "") + values + value).replacing("|", with: "\\|")
         }
-
-        /// The columns that `--columns` offers, and its meaning without them.
-        var columns: (meaning: String, names: String)? {
-            guard names?.contains(where: { $0.name == "columns" }) == true, let match = meaning.wholeMatch(of: /(.*): (\S+)\./)
-            else { return nil }
-            return (String(match.1) + ".", String(match.2))
-        }
     }
 
     /// Options that several commands share. The page describes them once.
     enum Group: String, CaseIterable {
-        case database, output, columns, reveal, consent
+        case database, output, reveal, consent
 
         var names: [String] {
             switch self {
             case .database: ["database"]
-            case .output: ["json", "local", "color"]
-            case .columns: ["columns", "no-headers"]
+            case .output: ["json"]
             case .reveal: ["reveal"]
             case .consent: ["yes", "dry-run"]
             }
@@ -89,7 +81,7 @@ struct CommandReference: Decodable {
         return Group.allCases.flatMap { group in
             group.names.flatMap { name in
                 let rows = all.filter { $0.names?.contains { $0.name == name } == true }.map { argument in
-                    "| \(group) | `\(argument.text)` | \(argument.columns?.meaning ?? argument.meaning) |"
+                    "| \(group) | `\(argument.text)` | \(argument.meaning) |"
                 }
                 // One row, unless a command describes the option in other words.
                 return Set(rows).sorted()
@@ -118,8 +110,7 @@ struct CommandReference: Decodable {
         let usual: Set<Group> = [.database, .output]
         let groups = Group.allCases.filter { group in shown.contains { group.has($0) } }
         let missing = Group.allCases.filter { usual.contains($0) && !groups.contains($0) }.map(\.rawValue)
-        let columns = shown.lazy.compactMap(\.columns).first.map { "columns (`\($0.names)`)" }
-        let further = groups.filter { !usual.contains($0) }.map { $0 == .columns ? columns ?? "columns" : $0.rawValue }
+        let further = groups.filter { !usual.contains($0) }.map(\.rawValue)
         let parts =
             (further.isEmpty ? [] : ["also " + further.joined(separator: ", ")])
             + (missing.isEmpty ? [] : ["not " + missing.joined(separator: ", ")])

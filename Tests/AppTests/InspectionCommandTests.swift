@@ -143,7 +143,7 @@ private struct Tool: Sendable {
             let stats = try await tool.objects("log", "stats")
             #expect(stats.first { $0["type"] == "EventCreated" }?["events"] == JSON(40))
             #expect(stats.last?["events"] == JSON(position))
-            let table = try await tool.run("log", "stats", "--local")
+            let table = try await tool.run("log", "stats")
             #expect(table.output.hasPrefix("category    type"))
         }
     }

@@ -22,7 +22,7 @@ import Testing
         #expect(check.state == .bad)
         #expect(
             check.result
-                == "held by humon tea:8080 (10.0.0.7) since 2013-09-16 00:00:00.123Z; its client is silent; 3 sessions wait, the first for 1 min 37 s"
+                == "held by humon tea:8080 (10.0.0.7) since 2013-09-16T00:00:00.123Z; its client is silent; 3 sessions wait, the first for 1 min 37 s"
         )
         #expect(check.hint?.contains("SELECT pg_terminate_backend(4711);") == true)
     }

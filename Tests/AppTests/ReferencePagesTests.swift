@@ -78,8 +78,9 @@ import Testing
             `HUMON_DATA`. If that one does not run, the command starts it, and stops it at the end if no other program uses it;
             meanwhile no server can start on that directory. `serve`, `migrate`, `demo` and `log import` create a private PostgreSQL if none exists.
 
-            **Output.** People get aligned tables that fit the terminal: it cuts long texts with `…` and leaves out columns, which a note on
-            standard error names. Lines that go to a file or pipe have any length. The name of a column is the name of its member in JSON.
+            **Output.** People get aligned tables, in colours on a terminal unless `NO_COLOR` is set. Long lines wrap: `humon log tail | less -S`
+            cuts them, and `--json` with `jq` chooses members. The name of a column is the name of its member in JSON. Its last word is the unit:
+            `at` (a time), `seconds`, `bytes`, and `second` or `day` (a rate). Tables omit some members that only programs read, such as ids.
             Progress and advice go to standard error. humon shows control characters of stored data as JSON escapes, and addresses,
             places and devices as `(hidden)`.
 

@@ -32,8 +32,8 @@ import Testing
                 let list = try await humon("list", "--json")
                 #expect(
                     list.output == """
-                        {"subscription":"feed","position":7,"lag":0,"leased_until":"2999-01-01T00:00:00.000Z","parked_streams":2}
-                        {"subscription":"mail","position":3,"lag":0,"leased_until":null,"parked_streams":0}
+                        {"subscription":"feed","position":7,"lag":0,"lease_ends_at":"2999-01-01T00:00:00.000Z","parked_streams":2}
+                        {"subscription":"mail","position":3,"lag":0,"lease_ends_at":null,"parked_streams":0}
 
                         """)
                 let parked = try await humon("parked", "feed")

@@ -1,6 +1,7 @@
 import Encoding
 import Foundation
 import Postgres
+import Synchronization
 import TestDatabase
 import Testing
 
@@ -32,9 +33,8 @@ import Testing
     }
 
     private static let narrow = [
-        LogCriteria(filter: LogFilter(types: ["Built"])), LogCriteria(filter: LogFilter(categories: ["hut"])),
+        LogCriteria(type: "Built"), LogCriteria(category: "hut"),
         LogCriteria(actor: 77_777), LogCriteria(requestID: "needle"), LogCriteria(traceID: "thread"),
-        LogCriteria(cause: "needle"), LogCriteria(cause: "thread"),
         LogCriteria(
             since: Timestamp(milliseconds: start + 2_000_000), until: Timestamp(milliseconds: start + 2_001_000)),
     ]
@@ -63,8 +63,10 @@ import Testing
                 let plan = try await client.withTransaction { connection in
                     // The plan of a parallel scan tells the blocks of one process only.
                     try await connection.run(LogSearch.onlyBySummaries + ["SET LOCAL max_parallel_workers_per_gather = 0"])
-                    return try await connection.query("EXPLAIN (ANALYZE) \(criteria.farQuery(1..<Self.size, limit: 5))")
-                        .decode(String.self).joined(separator: "\n")
+                    return try await connection.query(
+                        "EXPLAIN (ANALYZE) \(criteria.query(1..<Self.size, limit: 5, isNear: false))"
+                    )
+                    .decode(String.self).joined(separator: "\n")
                 }
                 #expect(plan.contains("Bitmap Index Scan on recorded_events_search"), "\(plan)")
                 #expect(!plan.contains("Seq Scan") && !plan.contains("recorded_events_pkey"), "\(plan)")
@@ -143,7 +145,7 @@ import Testing
             try await client.query("ALTER TABLE log.recorded_events DISABLE TRIGGER USER")
             try await move(60_001...90_000, bySeconds: -172_800)
             try await move(120_000...120_000, bySeconds: 1_000_000)
-            let times = LogTimes(client: client)
+            let times = LogTimes(client: client, tail: Self.size)
             #expect(try await times.position(before: at(0)) == 0)
             #expect(try await times.position(before: at(50_000)) == 49_999)
             // Those between have times of two days before.
@@ -167,10 +169,19 @@ import Testing
 }
 
 @Suite struct `Counting the log` {
-    @Test func `the statistics count every kind of event over all pages`() async throws {
+    @Test func `the statistics count every kind of event, and the sum`() async throws {
         try await TestDatabase.with { database in
             try await database.withClient { client in
-                #expect(try await LogStatistics(of: LogReader(client: client)).total == nil)
+                func statistics() async throws -> [JSONObject] {
+                    let rows = Mutex<[JSONObject]>([])
+                    let arguments = try ReportArguments([:], for: [])
+                    let end = try await OperatorReport.statistics.run(arguments, on: client, logger: .quiet) { more in
+                        rows.withLock { $0 += more }
+                    }
+                    #expect(end == .complete(ifEmpty: "The log is empty."))
+                    return rows.withLock(\.self)
+                }
+                #expect(try await statistics() == [])
                 try await client.query(
                     """
                     INSERT INTO log.recorded_events
@@ -178,13 +189,14 @@ import Testing
                         to_timestamp(n), '{"n":1}', '{}' FROM generate_series(1, 60001) AS n
                     """
                 )
-                let statistics = try await LogStatistics(of: LogReader(client: client))
-                let odd = try #require(statistics.kinds[LogStatistics.Kind(category: "counter", type: "Odd")])
-                #expect((odd.count, odd.bytes) == (30_001, 30_001 * 9))
-                #expect((odd.firstAt.milliseconds, odd.lastAt.milliseconds) == (1_000, 60_001_000))
-                #expect(odd.perDay.map { abs($0 - 43_201.44) < 1 } == true)
-                #expect(statistics.total?.count == 60_001)
-                #expect(statistics.kinds.count == 2)
+                let rows = try await statistics()
+                #expect(rows.map { $0["type"] } == ["Even", "Odd", "(all)"])
+                #expect(rows.map { $0["category"] } == ["counter", "counter", "(all)"])
+                #expect(rows.map { $0["events"] } == [JSON(30_000), JSON(30_001), JSON(60_001)])
+                let odd = rows[1]
+                #expect(odd["bytes"] == JSON(30_001 * 9))
+                #expect(odd["first_at"] == "1970-01-01T00:00:01.000Z" && odd["last_at"] == "1970-01-01T16:40:01.000Z")
+                #expect(odd["per_day"]?.text.hasPrefix("43201.4") == true)
             }
         }
     }

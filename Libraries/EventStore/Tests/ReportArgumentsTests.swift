@@ -51,20 +51,12 @@ import Testing
 }
 
 @Suite struct `The reports of a list of modules` {
-    private static let ownReport = OperatorReport(
-        "tea list", "List the cups.", [], [.count("cups") { $0 }] as [RowColumn<Int64>]
-    ) { _ in .complete() }
+    private static let ownReport = OperatorReport("tea list", "List the cups.") { _ in .complete() }
 
     @Test func `the reports of the log, of what follows it, and of each module have different names`() {
         let module = Module("tea", domainEvents: [], projections: [], operatorReports: [Self.ownReport])
         let names = [module].operatorReports.map(\.name)
         #expect(Set(names).count == names.count)
         #expect(Set(names).isSuperset(of: ["log search", "streams list", "projections list", "subscriptions list", "tea list"]))
-    }
-
-    @Test func `each column has a name of its own in its report`() {
-        for report in [Module]().operatorReports {
-            #expect(Set(report.columns.map(\.name)).count == report.columns.count, "\(report.name)")
-        }
     }
 }

@@ -15,11 +15,9 @@ import Testing
             )
             let moment = Timestamp(milliseconds: 1_379_289_600_123)
             let first = try await store.reader.streams(ofCategory: "counter", limit: 2)
-            #expect(
-                first == [
-                    StreamSummary(stream: StreamName("counter-a"), version: 1, firstAt: moment, lastAt: moment),
-                    StreamSummary(stream: StreamName("counter-b"), version: 2, firstAt: moment, lastAt: moment),
-                ])
+            #expect(first.map(\.stream) == [StreamName("counter-a"), StreamName("counter-b")])
+            #expect(first.map(\.version) == [1, 2])
+            #expect(first.allSatisfy { $0.firstAt == moment && $0.lastAt == moment })
             let second = try await store.reader.streams(ofCategory: "counter", after: first[1].stream, limit: 5)
             #expect(second.map(\.stream.key) == ["b2", "c"])
             #expect(try await store.reader.streams(limit: 9).map(\.stream.category).suffix(2) == ["counter", "counter2"])

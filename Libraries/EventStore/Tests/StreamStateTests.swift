@@ -44,15 +44,10 @@ import Testing
                 event: StoredEvent(type: type, format: format, facts: Array(data.utf8))))
     }
 
-    private func state(_ recorded: [RecordedEvent]) throws -> StreamState? {
-        try StreamState(after: recorded, decodedBy: [Hut.self])
-    }
+    private func state(_ recorded: [RecordedEvent]) throws -> JSONObject { try recorded.state(decodedBy: [Hut.self]) }
 
     @Test func `the state has the last value of every field, in the current format`() throws {
-        let state = try #require(try state(Self.recorded))
-        #expect(JSON.object(state.members).text == #"{"name":"Hut","owner":7,"roof":null}"#)
-        #expect((state.version, state.position, state.recordedAt) == (3, 30, Timestamp(milliseconds: 200)))
-        #expect(try self.state([]) == nil)
+        #expect(JSON.object(try state(Self.recorded)).text == #"{"name":"Hut","owner":7,"roof":null}"#)
     }
 
     @Test func `the events of a stream can be cut at a version and at a time`() throws {
@@ -66,20 +61,19 @@ import Testing
     }
 
     @Test func `the changes between two states are the fields that differ`() throws {
-        let first = try #require(try state(Array(Self.recorded.prefix(1))))
-        let last = try #require(try state(Self.recorded))
-        let forth = StreamState.changes(from: first, to: last)
+        let (first, last) = (try state(Array(Self.recorded.prefix(1))), try state(Self.recorded))
+        let forth = first.changes(to: last)
         #expect(forth.map(\.name) == ["name", "roof"])
         #expect(forth.map(\.old) == ["Alm", nil])
         #expect(forth.map(\.new) == ["Hut", .null])
-        let back = StreamState.changes(from: last, to: first)
+        let back = last.changes(to: first)
         #expect(back.map(\.name) == ["name", "roof"])
         #expect(back.map(\.new) == ["Alm", nil])
-        #expect(StreamState.changes(from: last, to: last).isEmpty)
+        #expect(last.changes(to: last).isEmpty)
     }
 
     @Test func `a stream with an unreadable event has no state`() {
         #expect(throws: FormatError.self) { try state([Self.recorded(1, "Moved", "{}", at: 1)]) }
-        #expect(throws: FormatError.self) { try StreamState(after: Self.recorded, decodedBy: []) }
+        #expect(throws: FormatError.self) { try Self.recorded.state(decodedBy: []) }
     }
 }

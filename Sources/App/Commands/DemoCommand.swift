@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Encoding
 internal import EventStore
 internal import Events
 internal import Foundation
@@ -57,7 +58,7 @@ struct DemoCommand: AsyncParsableCommand {
         let command =
             "curl '\(settings.address(port: settings.port))/v1/events/nearests?lat=\(place.lat)&lon=\(place.lon)&radius=5'"
         let output = options.output
-        guard !options.json else { return try output.write(["events": .count(Int64(count)), "command": .text(command)]) }
+        guard !options.json else { return try output.write(["events": JSON(count), "command": .string(command)]) }
         for line in ["Created \(count) events. Try, while `humon serve` runs:", "", "  \(command)"] { try output.say(line) }
     }
 }
@@ -68,9 +69,7 @@ extension DemoCommand {
             try await DemoConsent.foreignPosition(database, logger: logger)
         }
         guard !options.json else {
-            return try options.output.write([
-                "events": .count(Int64(events)), "first_foreign_position": position.map { .number($0) } ?? .none,
-            ])
+            return try options.output.write(["events": JSON(events), "first_foreign_position": .integer(position)])
         }
         try options.output.say("The demo would create \(events) events in \(settings.databaseDescription).")
         if let position { try options.output.say(DemoConsent.consequence(foreignPosition: position)) }
@@ -84,7 +83,7 @@ private func fill(
 ) async throws -> DemoWorld.Gathering {
     var world = world
     let hosts = try await backend.signUp(world.hosts(forEvents: count))
-    var bar = ProgressBar("events", total: Int64(count))
+    let bar = ProgressBar("events")
     var last = world.gathering()
     var created = 0
     while created < count {
@@ -98,7 +97,7 @@ private func fill(
         }
         created += gatherings.count
         last = gatherings.last ?? last
-        bar.show(Int64(created))
+        bar.show(Int64(created), of: Int64(count))
     }
     return last
 }

@@ -1,10 +1,9 @@
 internal import ArgumentParser
-internal import EventStore
+internal import Encoding
+internal import Synchronization
 
 /// `humon doctor`
-struct DoctorCommand: AsyncParsableCommand, TableCommand {
-    static let columns = CheckScreen.table.map(\.column)
-
+struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
         abstract: "Check the service and its environment; print a line for each check, and hints for the problems.",
@@ -18,17 +17,31 @@ struct DoctorCommand: AsyncParsableCommand, TableCommand {
             """
     )
 
-    @OptionGroup var table: TableOptions<Self>
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let screen = CheckScreen(options.output(table))
+        let output = options.output
+        let table = Table(
+            output, omitting: ["hint"], leastWidths: ["check": DoctorReport.names.map(\.count).max() ?? 0])
+        let shown = Mutex<[Check]>([])
+        // Each line is printed as soon as its check ends, so that a slow check does not delay earlier lines.
         try await DoctorReport.run(database) { check in
             try Task.checkCancellation()
-            try screen.show(check)
+            try table.write([
+                [
+                    "check": .string(check.name), "state": .string(check.state.rawValue), "result": .string(check.result),
+                    "hint": JSON(check.hint),
+                ]
+            ])
+            shown.withLock { $0.append(check) }
         }
-        try screen.end()
-        if screen.isBad { throw NegativeResult() }
+        let checks = shown.withLock(\.self)
+        let hints = checks.filter { $0.hint != nil }.map { JSONObject.Member(name: $0.name, value: JSON($0.hint)) }
+        if output.format != .json, !hints.isEmpty {
+            try output.say("")
+            try output.write(JSONObject(members: hints))
+        }
+        if checks.contains(where: { $0.state == .bad }) { throw NegativeResult() }
     }
 }

@@ -15,7 +15,7 @@ struct ErasablePerson: Sendable {
     var end: @Sendable () async throws -> (erasure: PersonErasure, wasErased: Bool)
 
     fileprivate struct Outcome: Sendable {
-        var fields: [(name: String, value: ReportValue)]
+        var record: JSONObject
         /// Whether nothing is left that the command was to end.
         var isFinished: Bool
         /// The command that tells of the end, also when an address leads to the person no more.
@@ -29,27 +29,27 @@ struct ErasablePerson: Sendable {
         guard let figures = try await count() else {
             // A repetition changes nothing, and waits for what is left.
             let isFinished = if consent.dryRun { true } else { try await end().erasure.end != nil }
-            return outcome(.text("was erased before"), isFinished: isFinished)
+            return outcome("was erased before", isFinished: isFinished)
         }
-        if consent.dryRun { return outcome(.state(.doubtful, "would be erased"), figures, isFinished: true) }
+        if consent.dryRun { return outcome("would be erased", figures, isFinished: true) }
         try await consent.require("This erases \(kind) \(id) for ever. --dry-run shows what it ends.")
         let (erasure, wasErased) = try await end()
         let isFinished = erasure.end != nil
-        guard !wasErased else { return outcome(.text("was erased before"), isFinished: isFinished) }
-        var erased = outcome(.state(.good, "erased"), figures, isFinished: isFinished)
-        erased.fields.append(("position", .number(erasure.position)))
+        guard !wasErased else { return outcome("was erased before", isFinished: isFinished) }
+        var erased = outcome("erased", figures, isFinished: isFinished)
+        erased.record["position"] = JSON(erasure.position)
         return erased
     }
 
-    private func outcome(_ state: ReportValue, _ figures: Erasures.Figures? = nil, isFinished: Bool) -> Outcome {
-        var fields: [(name: String, value: ReportValue)] = [(kind, .number(id)), ("state", state)]
+    private func outcome(_ state: String, _ figures: Erasures.Figures? = nil, isFinished: Bool) -> Outcome {
+        var record: JSONObject = [kind: JSON(id), "state": .string(state)]
         if let figures {
-            for part in parts { fields.append((part.name, .count(Int64(figures.streams[part.category] ?? 0)))) }
-            fields.append(("domain_events", .count(figures.recordedEvents)))
-            fields.append(("commands", .count(figures.commands)))
-            fields.append(("parked_streams", .count(figures.parkedStreams)))
+            for part in parts { record[part.name] = JSON(figures.streams[part.category] ?? 0) }
+            record["domain_events"] = JSON(figures.recordedEvents)
+            record["commands"] = JSON(figures.commands)
+            record["parked_streams"] = JSON(figures.parkedStreams)
         }
-        return Outcome(fields: fields, isFinished: isFinished, repetition: "humon \(kind)s erase \(id)")
+        return Outcome(record: record, isFinished: isFinished, repetition: "humon \(kind)s erase \(id)")
     }
 }
 
@@ -77,16 +77,15 @@ extension DatabaseOptions {
                 try await withPostgres(database.asMaintainer, logger: logger) { client in
                     try await Compaction(of: Backend.readModels(client, logger: logger), client: client).run()
                 }
-                outcome.fields += [
-                    ("files", .state(.good, "compacted")), ("last_copy_ends", database.endOfLastCopy()),
-                ]
+                outcome.record["files"] = "compacted"
+                outcome.record["last_copy_ends"] = .string(database.endOfLastCopy())
             } catch let error where error is CompactionRefusal || error is PostgresError {
-                outcome.fields.append(("files", .state(.bad, "not compacted")))
+                outcome.record["files"] = "not compacted"
                 outcome.refusal = "\(error)"
             }
             return outcome
         }
-        try options.output.write(Record(fields: outcome.fields))
+        try options.output.write(outcome.record)
         if let refusal = outcome.refusal { throw NegativeResult(refusal) }
         guard outcome.isFinished else {
             throw NegativeResult(
@@ -106,9 +105,9 @@ extension Database {
     }
 
     /// The day on which no backup and no WAL of before now is kept any more.
-    fileprivate func endOfLastCopy() -> ReportValue {
-        guard backupDays > 0 else { return .text("unknown: HUMON_BACKUP_DAYS is not set") }
+    fileprivate func endOfLastCopy() -> String {
+        guard backupDays > 0 else { return "unknown: HUMON_BACKUP_DAYS is not set" }
         let end = Dependencies.system.now().milliseconds + Int64(backupDays + 1) * 86_400_000
-        return .text(String(Timestamp(milliseconds: end).description.prefix(10)))
+        return String(Timestamp(milliseconds: end).description.prefix(10))
     }
 }

@@ -1,16 +1,11 @@
 internal import ArgumentParser
+internal import Encoding
 internal import EventStore
 internal import Logging
 internal import Postgres
 
 /// `humon migrate`
-struct MigrateCommand: AsyncParsableCommand, TableCommand {
-    private static let table: [RowColumn<(name: String, isMissing: Bool)>] = [
-        .text("migration") { $0.name },
-        .state("state") { $0.isMissing ? (.bad, "missing") : (.good, "applied") },
-    ]
-    static let columns = table.map(\.column)
-
+struct MigrateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
         abstract: "Apply missing migrations to the database.",
@@ -24,7 +19,6 @@ struct MigrateCommand: AsyncParsableCommand, TableCommand {
     @Flag(help: "Change nothing; list the missing migrations, and exit with 2 if there are any.")
     var check = false
 
-    @OptionGroup var table: TableOptions<Self>
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: OutputOptions
 
@@ -36,8 +30,9 @@ struct MigrateCommand: AsyncParsableCommand, TableCommand {
                 return try await isCheck ? migrator.pending() : migrator.migrate()
             }
         }
-        try options.output(table).write(
-            missing.map { ($0, isCheck) }, Self.table, whenEmpty: "The database has all migrations.")
+        try options.output.write(
+            missing.map { ["migration": .string($0), "state": isCheck ? "missing" : "applied"] },
+            whenEmpty: "The database has all migrations.")
         if isCheck, !missing.isEmpty { throw NegativeResult() }
     }
 }

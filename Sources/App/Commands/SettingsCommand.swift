@@ -1,26 +1,8 @@
 internal import ArgumentParser
-internal import EventStore
+internal import Encoding
 
 /// `humon settings`
-struct SettingsCommand: AsyncParsableCommand, TableCommand {
-    private struct Row: Sendable {
-        var setting: any SettingDeclaration
-        /// `nil` if the value is unusable.
-        var resolved: (any ResolvedSetting)?
-    }
-
-    private static let table: [RowColumn<Row>] = [
-        .text("name") { $0.setting.name },
-        .text("value") { row in
-            guard let resolved = row.resolved else { return "(unusable)" }
-            guard let text = resolved.text else { return "(hidden)" }
-            return text.isEmpty ? nil : text
-        },
-        .text("source") { $0.resolved?.source.rawValue }, .text("default", .side) { $0.setting.documentedDefault },
-        .text("help", .side) { $0.setting.help },
-    ]
-    static let columns = table.map(\.column)
-
+struct SettingsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings",
         abstract: "List the settings with the values in force and their sources.",
@@ -29,23 +11,27 @@ struct SettingsCommand: AsyncParsableCommand, TableCommand {
             default. The values of secrets are hidden. Exits with 2 if a value is unusable or a name with the prefix HUMON_ is \
             unknown.
 
-            EXAMPLE: humon settings --columns name,value,source
+            EXAMPLE: humon settings --json
             """
     )
 
-    @OptionGroup var table: TableOptions<Self>
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
         let sources = try SettingSources()
         var errors = Settings.unknown(among: sources.names).map { SettingsError.unknown(name: $0) }
-        var rows: [Row] = []
+        var rows: [JSONObject] = []
         for setting in Settings.Declarations.all {
-            var row = Row(setting: setting)
-            do throws(SettingsError) { row.resolved = try setting.resolve(from: sources) } catch { errors.append(error) }
-            rows.append(row)
+            var resolved: (any ResolvedSetting)?
+            do throws(SettingsError) { resolved = try setting.resolve(from: sources) } catch { errors.append(error) }
+            let text = resolved.map { $0.text ?? "(hidden)" } ?? "(unusable)"
+            rows.append([
+                "name": .string(setting.name), "value": text.isEmpty ? .null : .string(text),
+                "source": JSON(resolved?.source.rawValue), "default": .string(setting.documentedDefault),
+                "help": .string(setting.help),
+            ])
         }
-        try options.output(table).write(rows, Self.table)
+        try options.output.write(rows)
         guard errors.isEmpty else { throw NegativeResult(errors.map(\.description).joined(separator: " ")) }
     }
 }

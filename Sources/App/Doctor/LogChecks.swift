@@ -37,7 +37,7 @@ struct LogChecks: Sendable {
         let looked = verification.start == 0 ? "all of it is" : "the newest \(Figure.grouped(verification.total)) are"
         return Check(
             "log", .ok,
-            "at position \(Figure.grouped(verification.head)), recorded \(newest.envelope.recordedAt.text(in: .gmt)); \(looked) sound"
+            "at position \(Figure.grouped(verification.head)), recorded \(newest.envelope.recordedAt); \(looked) sound"
         )
     }
 
@@ -51,7 +51,7 @@ struct LogChecks: Sendable {
         }
         let what = holder.holdsLogLock ? "held by" : "its holder waits for"
         let address = holder.address.map { " (\($0))" } ?? ""
-        let since = holder.beganAt.map { " since \($0.text(in: .gmt))" } ?? ""
+        let since = holder.beganAt.map { " since \($0)" } ?? ""
         let silence = holder.silentSince == nil ? "" : "; its client is silent"
         let waiting = holder.waiting == 1 ? "1 session waits" : "\(holder.waiting) sessions wait"
         return Check(

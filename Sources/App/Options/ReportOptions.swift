@@ -1,18 +1,17 @@
 internal import ArgumentParser
 internal import EventStore
 internal import Logging
+internal import Synchronization
 
 /// A command that prints an operator report.
-protocol ReportCommand: AsyncParsableCommand, TableCommand {
+protocol ReportCommand: AsyncParsableCommand {
     static var report: OperatorReport { get }
-    /// The texts of the arguments, by the names of the report's parameters.
-    var arguments: [String: [String?]] { get }
-    var options: ReportOptions<Self> { get }
+    /// The texts of the arguments, by the names of the report's parameters. A flag has any text.
+    var arguments: [String: String?] { get }
+    var options: ReportOptions { get }
 }
 
 extension ReportCommand {
-    static var columns: [ReportColumn] { report.columns }
-
     /// The configuration of a command with the name and the sentence of the report. With the name of ArgumentParser's own property, the
     /// commands would silently have the default configuration.
     static func describing(_ discussion: String) -> CommandConfiguration {
@@ -25,33 +24,48 @@ extension ReportCommand {
     func validate() throws { _ = try checked() }
 
     func run() async throws {
-        try await options.database.print(Self.report, try checked(), options.output.output(options.table))
+        try await options.database.print(Self.report, try checked(), options.output.output)
     }
 
     /// - Throws: `ValidationError`
     func checked() throws -> ReportArguments {
-        try Self.report.arguments(arguments.mapValues { $0.compactMap(\.self) })
+        try Self.report.arguments(arguments.compactMapValues { text in text.map { [$0] } })
     }
 }
 
 /// The options of a command that prints a report.
-struct ReportOptions<Command: TableCommand>: ParsableArguments {
-    @OptionGroup var table: TableOptions<Command>
+struct ReportOptions: ParsableArguments {
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var output: OutputOptions
 }
 
 extension DatabaseOptions {
-    /// Runs a report and prints it. A report that follows the log listens on one of the two connections.
+    /// Runs a report, and prints its rows to standard output, progress and advice to standard error. A report that follows the log
+    /// listens on one of the two connections.
     /// - Throws: ``NegativeResult`` if the thing does not exist, the errors of ``reading(connections:_:)``, and those of the report
     func print(_ report: OperatorReport, _ arguments: ReportArguments, _ output: Output) async throws {
-        let printer = ReportPrinter(report, output)
-        let end = try await reading(connections: 2) { client in
-            try await report.run(
-                arguments, on: client, logger: .humon(.warning), progress: { printer.progress($0, of: $1) },
-                show: { try printer.show($0) })
+        let table: Table? = if case .table(let omitted) = report.form { Table(output, omitting: omitted) } else { nil }
+        let bar = ProgressBar()
+        let (end, isEmpty) = try await reading(connections: 2) { client in
+            let isEmpty = Mutex(true)
+            let end = try await report.run(
+                arguments, on: client, logger: .humon(.warning), progress: { bar.show($0, of: $1) }
+            ) { rows in
+                // A closed pipe shows only in a write.
+                guard !rows.isEmpty else { return try StandardOutput.checkReader() }
+                bar.stop()
+                isEmpty.withLock { $0 = false }
+                if let table { try table.write(rows) } else { try output.write(details: rows) }
+            }
+            return (end, isEmpty.withLock(\.self))
         }
-        try printer.finish(end)
+        switch end {
+        case .complete(let sentence):
+            if isEmpty, !sentence.isEmpty { try output.say(sentence) }
+        case .more(let parameter, let argument, let because):
+            output.note("\(because.map { "\($0) To go on" } ?? "There may be more"): --\(parameter) \(argument)")
+        case .nothing(let sentence): throw NegativeResult(sentence)
+        }
     }
 }
 
@@ -88,13 +102,6 @@ extension ReportParameter {
 extension Option where Value == String? {
     init(_ parameter: ReportParameter, name: NameSpecification = .long) {
         self.init(name: name, help: parameter.argumentHelp, completion: parameter.completion)
-    }
-}
-
-extension Option where Value == [String] {
-    init(_ parameter: ReportParameter) {
-        self.init(
-            wrappedValue: [], name: .customLong(parameter.name), help: parameter.argumentHelp, completion: parameter.completion)
     }
 }
 

@@ -1,85 +1,81 @@
+internal import EventStore
 internal import Foundation
+internal import Synchronization
 
 /// The progress of a long task on standard error: how much is done, the rate, and the remaining time. A terminal gets one line that
 /// is drawn again and again; any other reader gets a new line at most once a second.
-struct ProgressBar {
-    private static let barWidth = 30
-    private static let narrowestBar = 5
+final class ProgressBar: Sendable {
+    private static let width = 30
     private static let secondsBetweenDrawings = 0.1
     private static let secondsBetweenLines = 1.0
 
+    private struct State: Sendable {
+        /// The first amount. It does not count for the rate, because an earlier run may have done it.
+        let first: Int64
+        let start: ContinuousClock.Instant
+        var shownAt: ContinuousClock.Instant?
+        var shownTenths: Int64 = -1
+    }
+
     private let title: String
-    private var total: Int64
-    /// The amount that an earlier run did, which does not count for the rate.
-    private let first: Int64
-    private let start = ContinuousClock.now
-    private let width: Int?
-    private let isDrawn: Bool
-    private var shownAt: ContinuousClock.Instant?
-    private var shownTenths: Int64 = -1
-    private var isComplete = false
+    private let isDrawn = Terminal.obeysEscapes(STDERR_FILENO)
+    private let state = Mutex<State?>(nil)
 
-    /// - Parameters:
-    ///   - title: the name of the task, for a command with several tasks
-    ///   - first: the amount that an earlier run did
-    ///   - total: the whole amount, if the command knows it already
-    init(_ title: String = "", from first: Int64 = 0, total: Int64 = 1, terminal: Terminal = .error) {
-        self.title = title
-        self.first = first
-        self.total = max(1, total)
-        (width, isDrawn) = (terminal.width, terminal.obeysEscapes)
-    }
-
-    mutating func show(_ done: Int64, of total: Int64) {
-        self.total = max(1, total)
-        show(done)
-    }
+    /// - Parameter title: the name of the task, for a command with several tasks
+    init(_ title: String = "") { self.title = title }
 
     /// Shows nothing for a task that is done before the first line is due.
     /// - Parameter done: values below 0 count as 0, values above the total as the total
-    mutating func show(_ done: Int64) {
-        let done = max(0, min(done, total))
-        let (now, tenths) = (ContinuousClock.now, Int64(10 * Double(done) / Double(total)))
-        let pause = isDrawn ? Self.secondsBetweenDrawings : Self.secondsBetweenLines
-        let isDue = (now - (shownAt ?? start)) / .seconds(1) >= pause && (isDrawn || tenths > shownTenths)
-        guard !isComplete, isDue || (done == total && shownAt != nil) else { return }
-        (shownAt, shownTenths, isComplete) = (now, tenths, done == total)
-        let line = Self.line(
-            title, done, of: total, from: first, seconds: (now - start) / .seconds(1), isDrawn: isDrawn, width: width)
-        write(isDrawn ? "\r\u{1B}[K\(line)" + (isComplete ? "\n" : "") : line + "\n")
+    func show(_ done: Int64, of total: Int64) {
+        let total = max(1, total)
+        let (done, now) = (max(0, min(done, total)), ContinuousClock.now)
+        state.withLock { state in
+            guard var shown = state else { return state = State(first: done, start: now) }
+            let tenths = Int64(10 * Double(done) / Double(total))
+            let pause = isDrawn ? Self.secondsBetweenDrawings : Self.secondsBetweenLines
+            let isDue = (now - (shown.shownAt ?? shown.start)) / .seconds(1) >= pause && (isDrawn || tenths > shown.shownTenths)
+            guard isDue || (done == total && shown.shownAt != nil) else { return }
+            (shown.shownAt, shown.shownTenths) = (now, tenths)
+            let seconds = (now - shown.start) / .seconds(1)
+            let line = Self.line(title, done, of: total, from: shown.first, seconds: seconds, isDrawn: isDrawn)
+            // DECAWM is off meanwhile: a line that wraps would leave its beginning behind.
+            write(isDrawn ? "\r\u{1B}[K\u{1B}[?7l\(line)\u{1B}[?7h" + (done == total ? "\n" : "") : line + "\n")
+            state = done == total ? nil : shown
+        }
     }
 
     /// Ends the line that was drawn last; for a task that ended early.
-    mutating func stop() {
-        if isDrawn, shownAt != nil, !isComplete { write("\n") }
-        isComplete = true
+    func stop() {
+        state.withLock { state in
+            if isDrawn, state?.shownAt != nil { write("\n") }
+            state = nil
+        }
     }
 
-    /// - Parameters:
-    ///   - isDrawn: whether the line has a bar
-    ///   - width: the width of the terminal; `nil`: the line may have any length
+    /// - Parameter isDrawn: whether the line has a bar
     static func line(
-        _ title: String, _ done: Int64, of total: Int64, from first: Int64 = 0, seconds: Double, isDrawn: Bool,
-        width: Int? = nil
+        _ title: String, _ done: Int64, of total: Int64, from first: Int64 = 0, seconds: Double, isDrawn: Bool
     ) -> String {
-        let figures = "\(Figure.grouped(done)) of \(Figure.grouped(total))"
+        // As fractions: a file may announce any number.
+        let filled = min(width, Int(Double(width) * Double(done) / Double(total)))
+        let bar = isDrawn ? String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled) + " " : ""
         let rate = seconds > 0 ? (Double(done) - Double(first)) / seconds : 0
         let speed = rate >= 1 ? ", \(Figure.grouped(Int64(min(rate, 9e18)))) a second" : ""
         let left = (Double(total) - Double(done)) / rate
         let rest = rate > 0 && done < total ? ", \(Figure.duration(seconds: left.rounded(.up))) to go" : ""
-        let (start, end) = (title.isEmpty ? "" : "\(title): ", figures + speed + rest)
-        // A line that fills the last column would make the terminal wrap, and leave the old line behind.
-        let room = width.map { $0 - 1 } ?? .max
-        let barWidth = isDrawn ? min(Self.barWidth, room - (start + end).displayWidth - 1) : 0
-        return (start + bar(done, of: total, width: barWidth) + end).cut(toWidth: room)
-    }
-
-    private static func bar(_ done: Int64, of total: Int64, width: Int) -> String {
-        guard width >= narrowestBar else { return "" }
-        // As fractions: a file may announce any number.
-        let filled = min(width, Int(Double(width) * Double(done) / Double(total)))
-        return String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled) + " "
+        return (title.isEmpty ? "" : "\(title): ") + bar + "\(Figure.grouped(done)) of \(Figure.grouped(total))" + speed + rest
     }
 
     private func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+}
+
+extension ProgressBar {
+    /// Shows the progress of a rebuild or a verification. Their last phases have no measure.
+    func show(_ progress: ShadowProgress, _ output: Output) {
+        switch progress.phase {
+        case .loading: return show(progress.position, of: progress.tail)
+        case .makingIndexes, .comparing: stop()
+        }
+        output.step(progress.phase == .comparing ? "Comparing." : "Making the indexes.")
+    }
 }

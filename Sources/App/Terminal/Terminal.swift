@@ -1,25 +1,10 @@
 internal import Foundation
 
 /// The terminal behind a standard stream.
-struct Terminal: Sendable, Hashable {
-    static let output = Terminal(descriptor: STDOUT_FILENO)
-    static let error = Terminal(descriptor: STDERR_FILENO)
-
-    /// The width that we assume if the terminal does not know its own.
-    private static let usualWidth = 80
-
-    /// The width in columns; `nil` if the stream is no terminal.
-    let width: Int?
-    /// Whether the terminal obeys escape sequences: `TERM=dumb` says that it does not.
-    let obeysEscapes: Bool
-
-    init(descriptor: Int32) {
-        guard isatty(descriptor) == 1 else {
-            (width, obeysEscapes) = (nil, false)
-            return
-        }
-        width = SystemCalls.columns(of: descriptor) ?? Self.usualWidth
-        obeysEscapes = ProcessInfo.processInfo.environment["TERM"] != "dumb"
+enum Terminal {
+    /// Whether a descriptor is a terminal that obeys escape sequences: `TERM=dumb` says that it does not.
+    static func obeysEscapes(_ descriptor: Int32) -> Bool {
+        isatty(descriptor) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
     }
 }
 

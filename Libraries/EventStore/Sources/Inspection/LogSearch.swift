@@ -1,19 +1,64 @@
 internal import Encoding
-public import Postgres
+internal import Postgres
+
+/// The criteria of a search in the log. A recorded event must meet all of them.
+struct LogCriteria: Sendable, Hashable {
+    var type: String?
+    var category: String?
+    /// The id of the user who caused the recorded event.
+    var actor: Int64?
+    var requestID: String?
+    var traceID: String?
+    var since: Timestamp?
+    /// The end of the time range. An event that was recorded at this moment does not match.
+    var until: Timestamp?
+    /// A part of the stored data, with the same upper and lower case.
+    var text: String?
+
+    /// Whether few recorded events can match, because the criteria name one actor or one cause.
+    var isNarrow: Bool { actor != nil || requestID != nil || traceID != nil }
+
+    /// Whether the index can exclude pages of the log.
+    var isIndexed: Bool { isNarrow || type != nil || category != nil }
+
+    /// Selects the newest matching recorded events of a range of positions.
+    /// - Parameter isNear: whether to read the positions by the primary key; else the statement hides them from it, so that the
+    ///   summaries of `log.recorded_events_search` exclude pages. They know the other conditions, by the same expressions
+    func query(_ positions: Range<Int64>, limit: Int, isNear: Bool) -> SQL {
+        let position: SQL = isNear ? "position" : "position + 0"
+        var conditions: SQL = "\(position) >= \(positions.lowerBound) AND \(position) < \(positions.upperBound)"
+        // Only the conditions that are set. If the query had all conditions, the planner would use no index.
+        if let type { conditions = "\(conditions) AND type = \(type)" }
+        if let category { conditions = "\(conditions) AND split_part(stream, '-', 1) = \(category)" }
+        if let actor { conditions = "\(conditions) AND metadata ->> 'actor' = \(String(actor))" }
+        if let requestID { conditions = "\(conditions) AND metadata ->> 'request_id' = \(requestID)" }
+        if let traceID { conditions = "\(conditions) AND metadata ->> 'trace_id' = \(traceID)" }
+        if let since { conditions = "\(conditions) AND recorded_at >= \(since)" }
+        if let until { conditions = "\(conditions) AND recorded_at < \(until)" }
+        // Stored data is JSON, where quotation marks and line ends are escaped.
+        if let text {
+            let escaped = String(JSON.string(text).text.dropFirst().dropLast())
+            conditions = "\(conditions) AND (strpos(data::text, \(escaped)) > 0 OR strpos(personal::text, \(escaped)) > 0)"
+        }
+        return """
+            SELECT \(LogReader.columns)
+            FROM log.recorded_events WHERE \(conditions) ORDER BY position DESC LIMIT \(Int64(limit))
+            """
+    }
+}
 
 /// Finds recorded events, newest first, and reports its progress while it reads.
 ///
 /// The search reads the newest positions directly. For older positions, the index `log.recorded_events_search` excludes the
 /// pages that hold no match. Both read page by page, and stop as soon as they have enough matches.
-public struct LogSearch: Sendable {
-    /// The result of one search.
-    public struct SearchResult: Sendable {
+struct LogSearch: Sendable {
+    struct SearchResult: Sendable {
         /// Newest first.
-        public var events: [RecordedEvent]
+        var events: [RecordedEvent]
         /// The value of `before` for the next search; nil if the search is complete.
-        public var continuesBefore: Int64?
+        var continuesBefore: Int64?
         /// Whether the search ended at its limit of positions, before it found enough recorded events.
-        public var isOutOfReach: Bool
+        var isOutOfReach = false
     }
 
     /// Number of positions that one statement reads without the index.
@@ -23,28 +68,22 @@ public struct LogSearch: Sendable {
     /// Number of positions that the first statement with the index searches.
     private static let firstFarPage: Int64 = 1_000_000
     /// Default limit of positions for a search for a text that names neither an actor nor a cause.
-    public static let usualReach: Int64 = 1_000_000
+    static let usualReach: Int64 = 1_000_000
 
-    private let client: PostgresClient
-    private let criteria: LogCriteria
-
-    public init(client: PostgresClient, criteria: LogCriteria) {
-        self.client = client
-        self.criteria = criteria
-    }
+    let client: PostgresClient
+    let criteria: LogCriteria
 
     /// Finds the newest recorded events that match the criteria.
     /// - Parameters:
     ///   - position: the search returns only recorded events before it; nil searches the whole log
     ///   - reach: maximum number of positions that a search for a text reads, if the criteria name neither an actor nor a cause
     ///   - progress: gets the number of searched positions, and the total number
-    /// - Throws: ``PostgresError``, ``LogGapError``, ``FormatError``, or `CancellationError`
-    public func find(
+    func find(
         before position: Int64? = nil, limit: Int, reach: Int64 = usualReach,
         progress: (_ done: Int64, _ total: Int64) -> Void = { _, _ in }
     ) async throws -> SearchResult {
         let tail = try await LogReader(client: client).tail()
-        let times = try await LogTimes(client: client).positions(since: criteria.since, until: criteria.until)
+        let times = try await LogTimes(client: client, tail: tail).positions(since: criteria.since, until: criteria.until)
         let start = min(position ?? .max, tail + 1, times.upperBound)
         let isLimited = criteria.text != nil && !criteria.isNarrow
         let floor = isLimited ? max(times.lowerBound, start - reach) : times.lowerBound
@@ -57,8 +96,8 @@ public struct LogSearch: Sendable {
             // A search with a limit uses smaller pages, because the summaries may leave most of a page to read.
             let page = isNear ? Self.nearPage : isLimited ? Self.nearReach : Self.farPage(after: farStatements)
             let first = max(floor, end - page)
-            let rest = limit - events.count
-            events += try await isNear ? near(first..<end, limit: rest) : far(first..<end, limit: rest)
+            let query = criteria.query(first..<end, limit: limit - events.count, isNear: isNear)
+            events += try await (isNear ? client.query(query) : bySummaries(query)).map(RecordedEvent.init)
             end = first
             if !isNear { farStatements += 1 }
             progress(start - end, start - floor)
@@ -78,14 +117,10 @@ public struct LogSearch: Sendable {
     /// - Parameter statements: the number of statements with the index before it in the same search
     static func farPage(after statements: Int) -> Int64 { firstFarPage << min(statements, 20) }
 
-    private func near(_ positions: Range<Int64>, limit: Int) async throws -> [RecordedEvent] {
-        try await client.query(criteria.nearQuery(positions, limit: limit)).map(RecordedEvent.init)
-    }
-
-    private func far(_ positions: Range<Int64>, limit: Int) async throws -> [RecordedEvent] {
+    private func bySummaries(_ query: SQL) async throws -> Rows {
         try await client.withLongTransaction { connection in
             try await connection.run(Self.onlyBySummaries)
-            return try await connection.query(criteria.farQuery(positions, limit: limit)).map(RecordedEvent.init)
+            return try await connection.query(query)
         }
     }
 

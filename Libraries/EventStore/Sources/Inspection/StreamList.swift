@@ -1,27 +1,18 @@
-public import Encoding
+internal import Encoding
 internal import Postgres
 
-/// A summary of a stream, from its first and its last recorded event.
-public struct StreamSummary: Sendable, Hashable {
-    public var stream: StreamName
-    /// The version of the last recorded event, which is also the number of recorded events.
-    public var version: Int32
-    public var firstAt: Timestamp
-    public var lastAt: Timestamp
-}
-
 extension LogReader {
-    /// Lists streams by name, in the order of the names' bytes: `event-10` before `event-9`.
+    /// Lists streams by name, in the order of the names' bytes: `event-10` before `event-9`. The version is that of the last recorded
+    /// event, which is also the number of recorded events.
     /// - Parameters:
     ///   - category: the category of the streams; nil lists all streams
     ///   - stream: the last stream of the previous page
-    /// - Throws: ``PostgresError``, or `CancellationError`
-    public func streams(
+    func streams(
         ofCategory category: String? = nil, after stream: StreamName? = nil, limit: Int64
-    ) async throws -> [StreamSummary] {
+    ) async throws -> [(stream: StreamName, version: Int32, firstAt: Timestamp, lastAt: Timestamp)] {
         let rows = try await client.query(Self.streamsQuery(ofCategory: category, after: stream, limit: limit))
         return try rows.decode((String, Int32, Timestamp, Timestamp).self).map { stream, version, firstAt, lastAt in
-            StreamSummary(stream: StreamName(stream), version: version, firstAt: firstAt, lastAt: lastAt)
+            (StreamName(stream), version, firstAt, lastAt)
         }
     }
 

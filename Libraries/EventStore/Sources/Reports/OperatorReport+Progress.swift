@@ -1,22 +1,24 @@
+internal import Encoding
 internal import Postgres
 
 /// The reports on what follows the log: read models and subscriptions.
 extension OperatorReport {
-    private static func models(_ query: Query<some Any>, of modules: [Module]) -> ReadModels {
+    private static func models(_ query: Query, of modules: [Module]) -> ReadModels {
         ReadModels(projections: modules.projections, client: query.client, logger: query.logger)
     }
 
     static func readModels(of modules: [Module]) -> OperatorReport {
-        OperatorReport(
-            "projections list", "List the read models with their state, lag and size.", [],
-            [
-                .text("name") { $0.name }, .number("version", .side) { Int64($0.version) }, .text("schema", .side) { $0.schema },
-                .state("state") { ($0.state.health, $0.state.rawValue) }, .number("position") { $0.position },
-                .count("lag") { $0.lag }, .seconds("lag_seconds") { $0.lagSeconds }, .count("rows") { $0.rows },
-                .bytes("bytes") { $0.bytes }, .time("built_at", .side) { $0.builtAt }, .time("served_at", .side) { $0.servedAt },
-            ] as [RowColumn<ReadModelStatus>]
-        ) { query in
-            try query.show(try await models(query, of: modules).list())
+        OperatorReport("projections list", "List the read models with their state, lag and size.") { query in
+            let statuses = try await models(query, of: modules).list()
+            try query.show(
+                statuses.map {
+                    [
+                        "name": .string($0.name), "version": JSON($0.version), "schema": .string($0.schema),
+                        "state": .string($0.state.rawValue), "position": .integer($0.position), "lag": .integer($0.lag),
+                        "lag_seconds": .figure($0.lagSeconds), "rows": .integer($0.rows), "bytes": .integer($0.bytes),
+                        "built_at": .time($0.builtAt), "served_at": .time($0.servedAt),
+                    ]
+                })
             return .complete()
         }
     }
@@ -24,55 +26,50 @@ extension OperatorReport {
     static func rebuilds(of modules: [Module]) -> OperatorReport {
         OperatorReport(
             "projections rebuilds", "List the rebuilds that run or were interrupted.",
-            [.init("name", .word(modules.projections.map { type(of: $0).name }), "Only rebuilds of this read model.")],
-            [
-                .text("schema") { $0.schema },
-                .state("state") { $0.isUnderWay ? (.good, "under way") : (.doubtful, "interrupted") },
-                .number("position") { $0.position }, .number("tail") { $0.tail }, .time("began_at") { $0.beganAt },
-                .rate("events_a_second") { $0.isUnderWay ? $0.rate : nil }, .seconds("seconds_left") { $0.secondsLeft },
-            ] as [RowColumn<ShadowStatus>]
+            [.init("name", .word(modules.projections.map { type(of: $0).name }), "Only rebuilds of this read model.")]
         ) { query in
             let shadows = try await models(query, of: modules).named(query.arguments.texts("name")).shadows()
-            try query.show(shadows)
+            try query.show(
+                shadows.map {
+                    [
+                        "schema": .string($0.schema), "state": .string($0.isUnderWay ? "under way" : "interrupted"),
+                        "position": .integer($0.position), "tail": .integer($0.tail), "began_at": .time($0.beganAt),
+                        "events_a_second": .figure($0.isUnderWay ? $0.rate : nil), "remaining_seconds": .figure($0.secondsLeft),
+                    ]
+                })
             return shadows.isEmpty ? .nothing("No rebuild is running or interrupted.") : .complete()
         }
     }
 
     static let subscriptions = OperatorReport(
-        "subscriptions list", "List the subscriptions with their position, lag, lease and parked streams.", [],
-        [
-            .text("subscription") { $0.name }, .number("position") { $0.position }, .count("lag") { $0.lag },
-            .time("leased_until", .side) { $0.leasedUntil }, .count("parked_streams") { $0.parkedStreams },
-        ] as [RowColumn<SubscriptionStatus>]
+        "subscriptions list", "List the subscriptions with their position, lag, lease and parked streams."
     ) { query in
-        try query.show(try await Subscriptions(client: query.client).statuses())
+        let statuses = try await Subscriptions(client: query.client).statuses()
+        try query.show(
+            statuses.map {
+                [
+                    "subscription": .string($0.name), "position": JSON($0.position), "lag": JSON($0.lag),
+                    "lease_ends_at": .time($0.leasedUntil), "parked_streams": JSON($0.parkedStreams),
+                ]
+            })
         return .complete(ifEmpty: "This log has no subscription yet.")
     }
 
     static let parkedStreams = OperatorReport(
         "subscriptions parked", "List the parked streams of a subscription, with the reason of each.",
-        [.init("name", .text, "The subscription's name.")],
-        [
-            .text("stream") { $0.stream.description }, .number("version") { Int64($0.version) },
-            .number("position") { $0.position }, .time("since", .side) { $0.parkedAt },
-            .flag("to_be_retried") { $0.isToBeRetried },
-            .text("reason") { $0.reason },
-        ] as [RowColumn<ParkedStream>]
+        [.init("name", .text, "The subscription's name.")]
     ) { query in
         let (subscriptions, name) = (Subscriptions(client: query.client), query.arguments.text("name") ?? "")
         if let absence = try await subscriptions.absence(of: name) { return .nothing(absence) }
-        try query.show(try await subscriptions.parkedStreams(of: name))
+        let streams = try await subscriptions.parkedStreams(of: name)
+        try query.show(
+            streams.map {
+                [
+                    "stream": .string($0.stream.description), "version": JSON($0.version), "position": JSON($0.position),
+                    "parked_at": .time($0.parkedAt), "to_be_retried": .bool($0.isToBeRetried), "reason": .string($0.reason),
+                ]
+            })
         return .complete(ifEmpty: "No stream of \(name) is parked.")
-    }
-}
-
-extension ReadModelStatus.State {
-    fileprivate var health: ReportValue.Health {
-        switch self {
-        case .ready, .kept, .building: .good
-        case .behind, .interrupted, .otherVersion: .doubtful
-        case .missing, .ahead: .bad
-        }
     }
 }
 
@@ -80,8 +77,8 @@ extension Subscriptions {
     /// A sentence about a subscription that never ran; `nil` if it ran.
     /// - Throws: ``PostgresError``, or `CancellationError`
     public func absence(of name: String) async throws -> String? {
-        guard try await position(of: name) == nil else { return nil }
         let names = try await statuses().map(\.name)
+        guard !names.contains(name) else { return nil }
         return "The subscription \(name) never ran; "
             + (names.isEmpty
                 ? "this log has no subscription yet." : "the subscriptions are: \(names.joined(separator: ", ")).")

@@ -15,17 +15,18 @@ extension OperatorReport {
                     "after", .text, label: "stream",
                     "Only streams after this one, which is the last stream of the previous page."),
                 .limit(50, of: "streams"),
-            ],
-            [
-                .text("category") { $0.stream.category }, .text("stream") { $0.stream.description },
-                .count("events") { Int64($0.version) }, .time("first_at") { $0.firstAt },
-                .time("last_at", .side) { $0.lastAt },
-            ] as [RowColumn<StreamSummary>]
+            ]
         ) { query in
             let (after, limit) = (query.arguments.text("after"), query.arguments.limit ?? 0)
             let streams = try await LogReader(client: query.client).streams(
                 ofCategory: query.arguments.text("category"), after: after.map { StreamName($0) }, limit: Int64(limit))
-            try query.show(streams)
+            try query.show(
+                streams.map {
+                    [
+                        "category": .string($0.stream.category), "stream": .string($0.stream.description),
+                        "events": JSON($0.version), "first_at": .time($0.firstAt), "last_at": .time($0.lastAt),
+                    ]
+                })
             guard let last = streams.last, streams.count == limit else {
                 return .complete(ifEmpty: "There are no streams\(after.map { " after \($0)" } ?? "").")
             }
@@ -34,9 +35,11 @@ extension OperatorReport {
     }
 
     static func stream(of modules: [Module]) -> OperatorReport {
-        onEvents("streams show", "Show every recorded event of a stream.", [streamName], form: .details, of: modules) { query in
+        onEvents(
+            "streams show", "Show every recorded event of a stream.", [streamName], form: .details, of: modules
+        ) { query, show in
             let recorded = try await query.stream()
-            try query.show(recorded)
+            try show(recorded)
             return recorded.isEmpty ? query.noStream : .complete()
         }
     }
@@ -47,29 +50,30 @@ extension OperatorReport {
             [
                 streamName, .init("version", .number(1...Int64(Int32.max)), "The state at this version."),
                 .init("at", .time, "The state at this time: \(ReportParameter.timeHelp)"), .reveal,
-            ],
-            [
-                .text("stream") { $0.stream.description }, .number("version") { Int64($0.state.version) },
-                .number("position") { $0.state.position }, .time("recorded_at") { $0.state.recordedAt },
-                .json("data") { $0.data },
-            ] as [RowColumn<(stream: StreamName, state: StreamState, data: JSON)>], form: .details
+            ], form: .details
         ) { query in
             let recorded = try await query.stream()
             guard let first = recorded.first else { return query.noStream }
             let selected: [RecordedEvent]
             if let version = query.arguments.number("version") {
-                guard let older = recorded.upTo(version: Int32(version)) else { return query.noVersion(in: recorded) }
+                guard let older = recorded.upTo(version: version) else { return query.noVersion(in: recorded) }
                 selected = older
             } else {
                 selected = query.arguments.time("at").map { recorded.upTo(time: $0) } ?? recorded
             }
-            guard let state = try query.state(after: selected, of: modules) else {
+            guard let last = selected.last else {
                 return .nothing(
                     "\(query.streamName) did not exist yet; its first event was recorded at \(first.envelope.recordedAt).")
             }
-            let data = query.arguments.personalData(of: modules).shown(
-                .object(state.members), category: query.streamName.category)
-            try query.show([(query.streamName, state, data)])
+            let state = try selected.state(decodedBy: modules.domainEvents)
+            let personalData = query.arguments.personalData(of: modules)
+            try query.show([
+                [
+                    "stream": .string(query.streamName.description), "version": JSON(last.envelope.version),
+                    "position": JSON(last.position), "recorded_at": .time(last.envelope.recordedAt),
+                    "data": .object(personalData.shown(state, category: query.streamName.category)),
+                ]
+            ])
             return .complete()
         }
     }
@@ -80,25 +84,25 @@ extension OperatorReport {
             [
                 streamName, .init("from", .number(1...Int64(Int32.max)), "The version to start from."),
                 .init("to", .number(1...Int64(Int32.max)), "The version to compare with."), .reveal,
-            ],
-            [.text("member") { $0.name }, .json("old") { $0.old }, .json("new") { $0.new }]
-                as [RowColumn<(name: String, old: JSON?, new: JSON?)>]
+            ]
         ) { query in
             let recorded = try await query.stream()
             guard !recorded.isEmpty else { return query.noStream }
             let (from, to) = (query.arguments.number("from") ?? 0, query.arguments.number("to") ?? 0)
-            guard let older = recorded.upTo(version: Int32(from)), let newer = recorded.upTo(version: Int32(to)),
-                let old = try query.state(after: older, of: modules), let new = try query.state(after: newer, of: modules)
-            else { return query.noVersion(in: recorded) }
-            let personalData = query.arguments.personalData(of: modules)
-            func shown(_ name: String, _ value: JSON?) -> JSON? {
-                value.flatMap { value in
-                    let member = JSON.object(JSONObject(members: [JSONObject.Member(name: name, value: value)]))
-                    return personalData.shown(member, category: query.streamName.category)[name]
-                }
+            guard let older = recorded.upTo(version: from), let newer = recorded.upTo(version: to) else {
+                return query.noVersion(in: recorded)
             }
-            let changes = StreamState.changes(from: old, to: new)
-            try query.show(changes.map { ($0.name, shown($0.name, $0.old), shown($0.name, $0.new)) })
+            let old = try older.state(decodedBy: modules.domainEvents)
+            let new = try newer.state(decodedBy: modules.domainEvents)
+            let personalData = query.arguments.personalData(of: modules)
+            func shown(_ name: String, _ value: JSON?) -> JSON {
+                guard let value else { return .null }
+                return personalData.shown([name: value], category: query.streamName.category)[name] ?? .null
+            }
+            try query.show(
+                old.changes(to: new).map { name, old, new in
+                    ["member": .string(name), "old": shown(name, old), "new": shown(name, new)]
+                })
             return .complete(ifEmpty: "\(query.streamName) has the same state at the versions \(from) and \(to).")
         }
     }
@@ -113,17 +117,4 @@ extension OperatorReport.Query {
     }
 
     fileprivate func stream() async throws -> [RecordedEvent] { try await LogReader(client: client).read(stream: streamName) }
-
-    /// - Throws: ``UnreadableStream``
-    fileprivate func state(after recorded: [RecordedEvent], of modules: [Module]) throws -> StreamState? {
-        do { return try StreamState(after: recorded, decodedBy: modules.domainEvents) } catch let error as FormatError {
-            throw UnreadableStream(stream: streamName, error: error)
-        }
-    }
-}
-
-private struct UnreadableStream: Error, CustomStringConvertible {
-    var stream: StreamName
-    var error: FormatError
-    var description: String { "\(stream) cannot be read by this program: \(error)" }
 }

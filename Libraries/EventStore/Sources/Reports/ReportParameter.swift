@@ -27,32 +27,29 @@ public struct ReportParameter: Sendable {
 
     public static let timeHelp = "RFC 3339, a date (2026-11-21, in UTC), or an age (90s, 30m, 2h, 7d)."
 
-    fileprivate func value(of text: String, now: Timestamp) throws(ReportArgumentError) -> ReportValue {
+    /// - Throws: ``ReportArgumentError`` if the text is no value of this kind
+    fileprivate func check(_ text: String, now: Timestamp) throws(ReportArgumentError) {
         switch kind {
         case .text:
             guard !text.isEmpty else { throw ReportArgumentError("The \(name) must not be empty.") }
-            return .text(text)
         case .number(let range):
             guard let number = Int64(text), range.contains(number) else {
                 let end = range.upperBound == .max ? "" : " to \(range.upperBound)"
                 throw ReportArgumentError("The \(name) must be a whole number from \(range.lowerBound)\(end).")
             }
-            return .number(number)
         case .time:
-            guard let time = Self.time(text, now: now) else {
+            guard Self.time(text, now: now) != nil else {
                 throw ReportArgumentError("\(text) is no time: write 2026-11-21T16:43:00Z, 2026-11-21, or 2h for two hours ago.")
             }
-            return .time(time)
         case .word(let words):
             guard words.contains(text) else {
                 throw ReportArgumentError("There is no \(name) \(text). Known: \(words.joined(separator: ", ")).")
             }
-            return .text(text)
-        case .flag: return .flag(true)
+        case .flag: break
         }
     }
 
-    private static func time(_ text: String, now: Timestamp) -> Timestamp? {
+    fileprivate static func time(_ text: String, now: Timestamp) -> Timestamp? {
         if let time = Timestamp(rfc3339: text) ?? Timestamp(rfc3339: "\(text)T00:00:00Z") { return time }
         let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
         // At most ten digits, so that the product cannot overflow.
@@ -73,7 +70,8 @@ public struct ReportArgumentError: Error, Hashable, CustomStringConvertible {
 
 /// The arguments of one run of a report, checked against its parameters.
 public struct ReportArguments: Sendable {
-    private let values: [String: [ReportValue]]
+    private var checked: [String: [String]] = [:]
+    private let now: Timestamp
 
     /// - Parameters:
     ///   - texts: by the name of the parameter; a flag is on if it has any text
@@ -82,25 +80,23 @@ public struct ReportArguments: Sendable {
     public init(
         _ texts: [String: [String]], for parameters: [ReportParameter], now: Timestamp = Dependencies.system.now()
     ) throws(ReportArgumentError) {
-        var values: [String: [ReportValue]] = [:]
+        self.now = now
         for parameter in parameters {
             let given = texts[parameter.name] ?? []
             for text in given.isEmpty ? parameter.usual.map({ [$0] }) ?? [] : given {
-                values[parameter.name, default: []].append(try parameter.value(of: text, now: now))
+                try parameter.check(text, now: now)
+                checked[parameter.name, default: []].append(text)
             }
         }
-        self.values = values
     }
 
-    func texts(_ name: String) -> [String] {
-        (values[name] ?? []).compactMap { if case .text(let text) = $0 { text } else { nil } }
-    }
+    func texts(_ name: String) -> [String] { checked[name] ?? [] }
 
-    func text(_ name: String) -> String? { texts(name).first }
+    func text(_ name: String) -> String? { checked[name]?.first }
 
-    func number(_ name: String) -> Int64? { if case .number(let number)? = values[name]?.first { number } else { nil } }
+    func number(_ name: String) -> Int64? { text(name).flatMap { Int64($0) } }
 
-    func time(_ name: String) -> Timestamp? { if case .time(let time)? = values[name]?.first { time } else { nil } }
+    func time(_ name: String) -> Timestamp? { text(name).flatMap { ReportParameter.time($0, now: now) } }
 
-    func isSet(_ name: String) -> Bool { values[name] != nil }
+    func isSet(_ name: String) -> Bool { checked[name] != nil }
 }

@@ -1,5 +1,6 @@
 internal import Accounts
 internal import ArgumentParser
+internal import Encoding
 internal import EventStore
 internal import HTTP
 
@@ -30,23 +31,22 @@ struct AccountsRevoke: AsyncParsableCommand {
     func run() async throws {
         let (name, consent) = (account, consent)
         let (id, state, count, position) = try await database.with(.asVisitorOfExisting) { database, logger in
-            try await database.appending(logger: logger) { modules -> (AccountID, ReportValue, Int64, Int64?) in
+            try await database.appending(logger: logger) { modules -> (AccountID, String, Int64, Int64?) in
                 let accounts = modules[AccountsModule.self]
                 do {
                     let (id, count) = try await accounts.account(named: name)
-                    guard count > 0 else { return (id, .text("had no token"), 0, nil) }
-                    if consent.dryRun { return (id, .state(.doubtful, "would be revoked"), count, nil) }
+                    guard count > 0 else { return (id, "had no token", 0, nil) }
+                    if consent.dryRun { return (id, "would be revoked", count, nil) }
                     try await consent.require("This ends \(count) tokens of account \(id.rawValue) for ever.")
                     let (ended, position) = try await accounts.revokeTokens(of: id, context: Self.context)
-                    return (id, .state(.good, "revoked"), Int64(ended), position)
+                    return (id, "revoked", Int64(ended), position)
                 } catch AccountRejection.unknownAccount {
                     throw NegativeResult("No account has this id or address.")
                 }
             }
         }
         try options.output.write([
-            "account": .number(id.rawValue), "tokens": state, "count": .count(count),
-            "position": position.map { .number($0) } ?? .none,
+            "account": JSON(id.rawValue), "tokens": .string(state), "count": JSON(count), "position": .integer(position),
         ])
     }
 }

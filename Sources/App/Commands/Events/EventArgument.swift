@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Encoding
 internal import EventStore
 internal import Events
 internal import HTTP
@@ -34,8 +35,8 @@ struct EventArgument: ParsableArguments {
             }
         }
         try options.output.write([
-            "event": .number(id), "hidden": .flag(isHidden), "version": .number(Int64(result.version)),
-            "position": result.isRepeat ? .none : .number(result.position),
+            "event": JSON(id), "hidden": .bool(isHidden), "version": JSON(result.version),
+            "position": .integer(result.isRepeat ? nil : result.position),
         ])
     }
 }

@@ -1,7 +1,7 @@
 internal import ArgumentParser
+internal import Encoding
 internal import EventStore
 internal import Foundation
-internal import Synchronization
 
 /// `humon log export`
 struct LogExport: AsyncParsableCommand {
@@ -31,7 +31,7 @@ struct LogExport: AsyncParsableCommand {
         guard file != "-" else { return try await exportToStandardOutput() }
         let summary = try await PrivateFile.write(at: file, isOverwriting: force) { try await export(to: $0) }
         try options.output.write([
-            "file": .text(file), "recorded": .count(summary.recordedEvents), "commands": .count(summary.commands),
+            "file": .string(file), "recorded": JSON(summary.recordedEvents), "commands": JSON(summary.commands),
         ])
     }
 
@@ -47,14 +47,11 @@ struct LogExport: AsyncParsableCommand {
         try await database.reading(connections: 2) { client in
             let frame = ZstandardWriter(file)
             return try await withTaskCancellationHandler {
-                let bar = Mutex<ProgressBar?>(nil)
+                let bar = ProgressBar()
                 let summary = try await EventStore.LogExport(client: client).write {
                     try frame.write($0)
-                } progress: { done, total in
-                    bar.withLock { bar in
-                        if bar == nil { bar = ProgressBar(total: total) }
-                        bar?.show(done)
-                    }
+                } progress: {
+                    bar.show($0, of: $1)
                 }
                 try frame.finish()
                 return summary

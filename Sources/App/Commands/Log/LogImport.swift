@@ -1,9 +1,9 @@
 internal import ArgumentParser
+internal import Encoding
 internal import EventStore
 internal import Foundation
 internal import Logging
 internal import Postgres
-internal import Synchronization
 internal import SystemPackage
 
 /// `humon log import`
@@ -42,16 +42,11 @@ struct LogImport: AsyncParsableCommand {
             let summary: LogArchive.Summary = try await withPostgres(database.asOwner, logger: logger) { client in
                 let frame = ZstandardReader(input)
                 return try await withTaskCancellationHandler {
-                    let bar = Mutex<ProgressBar?>(nil)
+                    let bar = ProgressBar()
                     return try await EventStore.LogImport(client: client).read(
                         from: { try frame.read() }, decodedBy: Backend.domainEvents, sequences: Backend.sequences,
                         isTrial: isTrial
-                    ) { done, total in
-                        bar.withLock { bar in
-                            if bar == nil { bar = ProgressBar(total: total) }
-                            bar?.show(done)
-                        }
-                    }
+                    ) { bar.show($0, of: $1) }
                 } onCancel: {
                     frame.cancel()
                 }
@@ -62,10 +57,8 @@ struct LogImport: AsyncParsableCommand {
             }
             return (summary, behind, erased)
         }
-        var record: Record = [
-            "recorded": .count(summary.recordedEvents), "commands": .count(summary.commands),
-        ]
-        if let erased { record.fields.append(("erased", .count(Int64(erased)))) }
+        var record: JSONObject = ["recorded": JSON(summary.recordedEvents), "commands": JSON(summary.commands)]
+        if let erased { record["erased"] = JSON(erased) }
         try options.output.write(record)
         if isTrial { options.output.note("The archive is sound. Nothing was imported.") }
         guard !readModels.isEmpty, !isTrial else { return }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Encoding
 internal import EventStore
 
 /// `humon log verify`
@@ -23,20 +24,20 @@ struct LogVerify: AsyncParsableCommand {
         let output = options.output
         let verification = try await database.reading(connections: 2) { client in
             let reader = LogReader(client: client)
-            var bar = ProgressBar(total: try await reader.tail())
-            var verification = try await LogVerification(of: reader, decodedBy: Backend.domainEvents) { bar.show($0) }
+            let (bar, tail) = (ProgressBar(), try await reader.tail())
+            var verification = try await LogVerification(of: reader, decodedBy: Backend.domainEvents) { bar.show($0, of: tail) }
             bar.stop()
             try await verification.examineTables(client, sequences: Backend.sequences) { check in
                 output.step("Comparing the tables: \(check.rawValue)")
             }
             return verification
         }
-        try output.write(LogVerification.Check.allCases, verification.checkColumns)
+        try output.write(verification.rowsOfChecks)
         try output.say("")
-        try output.write(verification.sortedCounts, LogVerification.countColumns, whenEmpty: "The log is empty.")
+        try output.write(verification.rowsOfKinds, whenEmpty: "The log is empty.")
         guard !verification.violations.isEmpty else { return }
         try output.say("")
-        try output.write(verification.violations, LogVerification.violationColumns)
+        try output.write(verification.rowsOfViolations)
         if verification.omittedViolations > 0 {
             output.note("And \(Figure.grouped(verification.omittedViolations)) more violations.")
         }
@@ -45,16 +46,15 @@ struct LogVerify: AsyncParsableCommand {
 }
 
 extension LogVerification {
-    fileprivate var checkColumns: [RowColumn<Check>] {
+    fileprivate var rowsOfChecks: [JSONObject] {
         let counts = violations.reduce(into: [:]) { $0[$1.check, default: 0] += $1.count }
-        return [
-            .text("check") { $0.rawValue },
-            .state("state") { counts[$0] == nil ? (.good, "ok") : (.bad, "bad") },
-            .text("result") { check in
-                guard let count = counts[check] else { return soundness(of: check) }
-                return "\(Figure.grouped(count)) \(count == 1 ? "violation" : "violations")"
-            },
-        ]
+        return Check.allCases.map { check in
+            let violations = counts[check].map { "\(Figure.grouped($0)) \($0 == 1 ? "violation" : "violations")" }
+            return [
+                "check": .string(check.rawValue), "state": .string(violations == nil ? "ok" : "bad"),
+                "result": .string(violations ?? soundness(of: check)),
+            ]
+        }
     }
 
     private func soundness(of check: Check) -> String {
@@ -70,18 +70,23 @@ extension LogVerification {
         }
     }
 
-    fileprivate var sortedCounts: [(Kind, Int64)] {
+    fileprivate var rowsOfKinds: [JSONObject] {
         counts.sorted { ($0.key.category, $0.key.type, $0.key.format) < ($1.key.category, $1.key.type, $1.key.format) }
-            .map { ($0.key, $0.value) }
+            .map { kind, count in
+                [
+                    "category": .string(kind.category), "type": .string(kind.type), "format": JSON(kind.format),
+                    "count": JSON(count),
+                ]
+            }
     }
 
-    fileprivate static let countColumns: [RowColumn<(Kind, Int64)>] = [
-        .text("category") { $0.0.category }, .text("type") { $0.0.type }, .number("format") { Int64($0.0.format) },
-        .count("count") { $0.1 },
-    ]
-
-    fileprivate static let violationColumns: [RowColumn<Violation>] = [
-        .text("violation") { $0.check.rawValue }, .count("count") { $0.count }, .number("first_position") { $0.firstPosition },
-        .text("type") { $0.kind?.type }, .number("format") { $0.kind.map { Int64($0.format) } }, .text("reason") { $0.reason },
-    ]
+    fileprivate var rowsOfViolations: [JSONObject] {
+        violations.map {
+            [
+                "violation": .string($0.check.rawValue), "count": JSON($0.count), "first_position": .integer($0.firstPosition),
+                "type": JSON($0.kind?.type), "format": .integer($0.kind.map { Int64($0.format) }),
+                "reason": .string($0.reason),
+            ]
+        }
+    }
 }

@@ -35,6 +35,6 @@ struct ProjectionsPrune: AsyncParsableCommand {
             return try await models.prune(otherVersions: otherVersions)
         }
         try options.output.write(
-            schemas, ReadModelChoice.dropped(isTrial: consent.dryRun), whenEmpty: "There was nothing to drop.")
+            ReadModelChoice.rows(ofDropped: schemas, isTrial: consent.dryRun), whenEmpty: "There was nothing to drop.")
     }
 }

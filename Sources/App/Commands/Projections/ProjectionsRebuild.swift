@@ -1,6 +1,6 @@
 internal import ArgumentParser
+internal import Encoding
 internal import EventStore
-internal import Synchronization
 
 /// `humon projections rebuild`
 struct ProjectionsRebuild: AsyncParsableCommand {
@@ -44,18 +44,19 @@ struct ProjectionsRebuild: AsyncParsableCommand {
         if consent.dryRun { return try await showPlan(output) }
         let clock = ContinuousClock()
         let start = clock.now
-        let progress = ShadowProgressBar(output)
+        let bar = ProgressBar()
         let cutover = try await choice.rebuilding(database) { models in
-            try await models.rebuild { progress.show($0) }
+            try await models.rebuild { bar.show($0, output) }
         }
         let seconds = (clock.now - start) / .seconds(1)
         try output.write(
-            cutover.names,
-            [
-                .text("name") { $0 }, .number("position") { _ in cutover.position }, .seconds("seconds") { _ in seconds },
-                .rate("events_a_second") { _ in Double(cutover.events) / seconds },
-                .seconds("held_seconds") { _ in cutover.heldSeconds },
-            ])
+            cutover.names.map {
+                [
+                    "name": .string($0), "position": JSON(cutover.position), "seconds": .figure(seconds),
+                    "events_a_second": .figure(Double(cutover.events) / seconds),
+                    "held_seconds": .figure(cutover.heldSeconds),
+                ]
+            })
         try output.say(
             """
             Appends waited \(Figure.duration(seconds: cutover.heldSeconds)) for the cutover. The old tables stay until \
@@ -73,17 +74,13 @@ struct ProjectionsRebuild: AsyncParsableCommand {
             return try await models.abort()
         }
         guard !dropped.isEmpty else { throw NegativeResult("No rebuild is running or interrupted.") }
-        try output.write(dropped, ReadModelChoice.dropped(isTrial: consent.dryRun))
+        try output.write(ReadModelChoice.rows(ofDropped: dropped, isTrial: consent.dryRun))
     }
 
     private func showPlan(_ output: Output) async throws {
         let tail = try await database.reading { client in try await LogReader(client: client).tail() }
         let names = choice.all ? Backend.projections.map { type(of: $0).name } : choice.names
         try output.write(
-            names,
-            [
-                .text("name") { $0 }, .number("position") { _ in tail },
-                .state("state") { _ in (.doubtful, "would be rebuilt") },
-            ])
+            names.map { ["name": .string($0), "position": JSON(tail), "state": "would be rebuilt"] })
     }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Encoding
 internal import EventStore
 
 /// `humon projections rollback`
@@ -30,22 +31,21 @@ struct ProjectionsRollback: AsyncParsableCommand {
             let kept = try await models.kept(for: target)
             if consent.dryRun {
                 return try output.write(
-                    kept,
-                    [
-                        .text("name") { $0.name }, .number("position") { $0.position },
-                        .state("state") { $0.isTarget ? (.doubtful, "would be served") : (.good, "is replaced already") },
-                    ])
+                    kept.map {
+                        [
+                            "name": .string($0.name), "position": JSON($0.position),
+                            "state": $0.isTarget ? "would be served" : "is replaced already",
+                        ]
+                    })
             }
             try await consent.require(
                 "Servers then answer from the tables \(undo ? "of the last rebuild" : "before the last rebuild") of \(kept.map(\.name).joined(separator: ", "))."
             )
             let cutover = try await models.rollback(to: target)
             try output.write(
-                cutover.names,
-                [
-                    .text("name") { $0 }, .number("position") { _ in cutover.position },
-                    .seconds("held_seconds") { _ in cutover.heldSeconds },
-                ])
+                cutover.names.map {
+                    ["name": .string($0), "position": JSON(cutover.position), "held_seconds": .figure(cutover.heldSeconds)]
+                })
         }
     }
 }

@@ -32,47 +32,35 @@ struct ProjectionsVerify: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        let progress = ShadowProgressBar(output)
+        let bar = ProgressBar()
         let comparisons = try await choice.tendingInBackground(database) { models in
-            try await models.verify(limit: limit) { progress.show($0) }
+            try await models.verify(limit: limit) { bar.show($0, output) }
         }
         try output.write(
-            comparisons,
-            [
-                .text("name") { $0.name }, .state("state") { $0.differing == 0 ? (.good, "equal") : (.bad, "differs") },
-                .number("position") { $0.position }, .count("rows") { $0.rows }, .count("differing") { $0.differing },
-            ])
+            comparisons.map {
+                [
+                    "name": .string($0.name), "state": $0.differing == 0 ? "equal" : "differs", "position": JSON($0.position),
+                    "rows": JSON($0.rows), "differing": JSON($0.differing),
+                ]
+            })
         guard comparisons.contains(where: { $0.differing > 0 }) else { return }
         try output.say("")
         try output.write(
-            comparisons.flatMap { comparison in
-                comparison.differences.map { Row(comparison.name, $0, isRevealed: personal.reveal) }
-            },
-            [
-                .text("name") { $0.name }, .text("table") { $0.table }, .json("key") { $0.key },
-                .state("state") { (.bad, $0.state) }, .json("found") { $0.found }, .json("expected") { $0.expected },
-            ])
+            comparisons.flatMap { comparison in comparison.differences.map { row(of: $0, in: comparison.name) } })
         throw NegativeResult()
     }
-}
 
-/// A row of a read model that differs, with the columns that differ.
-private struct Row: Sendable {
-    var name: String
-    var table: String
-    var key: JSON
-    var state: String
-    var found: JSON?
-    var expected: JSON?
-
-    init(_ name: String, _ difference: Comparison.Difference, isRevealed: Bool) {
+    /// A row of a read model that differs, with the columns that differ.
+    private func row(of difference: Comparison.Difference, in name: String) -> JSONObject {
         let (found, expected) = (Self.members(difference.found), Self.members(difference.expected))
         let projection = Backend.projections.first { type(of: $0).name == name }
-        let hidden = isRevealed ? [] : projection.map { type(of: $0).personalColumns } ?? []
-        (self.name, table, key) = (name, difference.table, JSON(readable: Array(difference.key.utf8)))
-        state = found.isEmpty ? "missing" : expected.isEmpty ? "extra" : "different"
-        self.found = Self.shown(found.filter { !expected.contains($0) }, without: hidden)
-        self.expected = Self.shown(expected.filter { !found.contains($0) }, without: hidden)
+        let hidden = personal.reveal ? [] : projection.map { type(of: $0).personalColumns } ?? []
+        return [
+            "name": .string(name), "table": .string(difference.table), "key": JSON(readable: Array(difference.key.utf8)),
+            "state": found.isEmpty ? "missing" : expected.isEmpty ? "extra" : "different",
+            "found": Self.shown(found.filter { !expected.contains($0) }, without: hidden),
+            "expected": Self.shown(expected.filter { !found.contains($0) }, without: hidden),
+        ]
     }
 
     private static func members(_ row: String?) -> [JSONObject.Member] {
@@ -80,8 +68,8 @@ private struct Row: Sendable {
         return object.members
     }
 
-    private static func shown(_ members: [JSONObject.Member], without hidden: Set<String>) -> JSON? {
-        guard !members.isEmpty else { return nil }
+    private static func shown(_ members: [JSONObject.Member], without hidden: Set<String>) -> JSON {
+        guard !members.isEmpty else { return .null }
         return .object(
             JSONObject(
                 members: members.map { member in

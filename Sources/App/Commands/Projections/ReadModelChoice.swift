@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Encoding
 internal import EventStore
 internal import Logging
 internal import Postgres
@@ -56,12 +57,9 @@ struct ReadModelChoice: ParsableArguments {
         }
     }
 
-    /// The columns for schemas that a command drops, or would drop.
-    static func dropped(isTrial: Bool) -> [RowColumn<String>] {
-        [
-            .text("schema") { $0 },
-            .state("state") { _ in isTrial ? (.doubtful, "would be dropped") : (.good, "dropped") },
-        ]
+    /// The rows for schemas that a command drops, or would drop.
+    static func rows(ofDropped schemas: [String], isTrial: Bool) -> [JSONObject] {
+        schemas.map { ["schema": .string($0), "state": isTrial ? "would be dropped" : "dropped"] }
     }
 
     private static func configuration(_ database: Database) -> PostgresConfiguration { database.asApplication(connections: 4) }

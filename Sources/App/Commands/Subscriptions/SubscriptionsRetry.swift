@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Encoding
 internal import EventStore
 internal import Logging
 internal import Postgres
@@ -39,7 +40,7 @@ struct SubscriptionsRetry: AsyncParsableCommand {
             throw NegativeResult(
                 "\(stream) is not parked by \(name): humon subscriptions parked \(name) lists the parked streams.")
         }
-        try options.output.write(["subscription": .text(name), "to_be_retried": .count(Int64(count))])
+        try options.output.write(["subscription": .string(name), "to_be_retried": JSON(count)])
         if count > 0 {
             options.output.note(
                 "The node that leads \(name) retries them within a second; humon subscriptions parked \(name) lists the rest.")

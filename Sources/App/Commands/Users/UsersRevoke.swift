@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Encoding
 internal import EventStore
 internal import HTTP
 internal import Users
@@ -34,21 +35,19 @@ struct UsersRevoke: AsyncParsableCommand {
     func run() async throws {
         let (user, consent) = (UserID(rawValue: id), consent)
         let (state, position) = try await database.with(.asVisitorOfExisting) { database, logger in
-            try await database.appending(logger: logger) { modules -> (ReportValue, Int64?) in
+            try await database.appending(logger: logger) { modules -> (String, Int64?) in
                 let users = modules[UsersModule.self]
                 do {
-                    guard try await users.hasToken(user) else { return (.text("had no token"), nil) }
-                    if consent.dryRun { return (.state(.doubtful, "would be revoked"), nil) }
+                    guard try await users.hasToken(user) else { return ("had no token", nil) }
+                    if consent.dryRun { return ("would be revoked", nil) }
                     try await consent.require("This ends the token of user \(user.rawValue) for ever.")
                     let (position, wasAlive) = try await users.revokeToken(of: user, context: Self.context)
-                    return wasAlive ? (.state(.good, "revoked"), position) : (.text("had no token"), nil)
+                    return wasAlive ? ("revoked", position) : ("had no token", nil)
                 } catch UserRejection.unknownUser {
                     throw NegativeResult("No user has the id \(user.rawValue).")
                 }
             }
         }
-        try options.output.write([
-            "user": .number(id), "token": state, "position": position.map { .number($0) } ?? .none,
-        ])
+        try options.output.write(["user": JSON(id), "token": .string(state), "position": .integer(position)])
     }
 }
