@@ -52,7 +52,7 @@ import Testing
 
             let unhidden = try await humon(["unhide", "\(id)"])
             #expect(
-                (unhidden.status, unhidden.output) == (0, "event     1\nhidden    no\nversion   3\nposition  4\n"),
+                (unhidden.status, unhidden.output) == (0, "event     1\nhidden    false\nversion   3\nposition  4\n"),
                 "\(unhidden.error)")
             #expect(try await get(at: "4") == shown)
             let visible = try await humon(["unhide", "\(id)", "--json"])

@@ -145,6 +145,21 @@ private struct Tool: Sendable {
             #expect(stats.last?["events"] == JSON(position))
             let table = try await tool.run("log", "stats")
             #expect(table.output.hasPrefix("category    type"))
+
+            // A proxy may send the same id as request and as trace.
+            let id = "0af7651916cd43dd8448eb211c80319c"
+            try await tool.database.withClient { client in
+                _ = try await client.query(
+                    """
+                    INSERT INTO log.recorded_events
+                    SELECT log.tail() + 1, gen_random_uuid(), 'user-99', 1, type, 1, now(), data,
+                        json_build_object('request_id', \(id), 'actor', 1, 'trace_id', NULL), personal, personal_digest
+                    FROM log.recorded_events WHERE stream = 'user-1'
+                    """
+                )
+            }
+            #expect(try await tool.objects("log", "trace", id).count == 2)
+            #expect(try await tool.objects("log", "trace", id, "--before", "\(position + 1)") == [tail[1]])
         }
     }
 

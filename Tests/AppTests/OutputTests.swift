@@ -54,6 +54,18 @@ import Testing
         #expect(!(try written(.json) { try $0.write(Self.rows) }).contains("\u{1B}"))
     }
 
+    @Test func `a state of a read model has a colour, and one column has one alignment`() throws {
+        for state in ReadModelStatus.State.allCases { #expect(JSON.string(state.rawValue).style(of: "state") != nil, "\(state)") }
+        let rows: [JSONObject] = [["old": .number("1"), "end": "|"], ["old": "tea", "end": "|"]]
+        #expect(try written(.text(isColoured: false)) { try $0.write(rows) } == "old  end\n1    |\ntea  |\n")
+        let long: [JSONObject] = [
+            ["old": .string(String(repeating: "x", count: 1_000)), "end": "|"], ["old": "tea", "end": "|"],
+        ]
+        #expect(
+            try written(.text(isColoured: false)) { try $0.write(long) }.hasSuffix(
+                "tea" + String(repeating: " ", count: 59) + "|\n"))
+    }
+
     @Test func `a table for people omits what only programs read`() throws {
         let row: JSONObject = ["a": "1", "id": "2"]
         #expect(try written(.text(isColoured: false)) { try Table($0, omitting: ["id"]).write([row]) } == "a\n1\n")

@@ -37,12 +37,12 @@ import Testing
 
                         """)
                 let parked = try await humon("parked", "feed")
-                #expect(parked.output.contains(/event-1 +2 +5 +2026-11-21 16:43:36.123Z +no +thirteen\n/))
+                #expect(parked.output.contains(/event-1 +2 +5 +2026-11-21 16:43:36.123Z +false +thirteen\n/))
                 let one = try await humon("retry", "feed", "event-1")
                 #expect((one.status, one.output) == (0, "subscription   feed\nto be retried  1\n"), "\(one.error)")
                 #expect(one.error.contains("The node that leads feed"))
                 let marked = try await humon("parked", "feed")
-                #expect(marked.output.contains(/event-1 .* yes +thirteen\n/))
+                #expect(marked.output.contains(/event-1 .* true +thirteen\n/))
                 let all = try await humon("retry", "feed", "--json")
                 #expect(all.output == #"{"subscription":"feed","to_be_retried":2}"# + "\n")
 

@@ -42,12 +42,10 @@ import Testing
     private struct Found: Equatable {
         var positions: [Int64]
         var continuesBefore: Int64?
-        var isOutOfReach: Bool
 
-        init(_ positions: [Int64], _ continuesBefore: Int64?, _ isOutOfReach: Bool) {
+        init(_ positions: [Int64], _ continuesBefore: Int64?) {
             self.positions = positions
             self.continuesBefore = continuesBefore
-            self.isOutOfReach = isOutOfReach
         }
     }
 
@@ -100,25 +98,25 @@ import Testing
             ) async throws -> Found {
                 let found = try await LogSearch(client: client, criteria: criteria).find(
                     before: before, limit: limit, reach: reach)
-                return Found(found.events.map(\.position), found.continuesBefore, found.isOutOfReach)
+                return Found(found.events.map(\.position), found.continuesBefore)
             }
-            #expect(try await find(LogCriteria()) == Found([150_000, 149_999, 149_998], 149_998, false))
-            #expect(try await find(LogCriteria(), before: 3) == Found([2, 1], nil, false))
+            #expect(try await find(LogCriteria()) == Found([150_000, 149_999, 149_998], 149_998))
+            #expect(try await find(LogCriteria(), before: 3) == Found([2, 1], nil))
             // Across two pages.
             let limit = Int(LogSearch.nearPage) + 1
             #expect(
                 try await find(LogCriteria(), limit: limit)
-                    == Found((140_000...150_000).reversed().map { Int64($0) }, 140_000, false))
-            #expect(try await find(LogCriteria(actor: 20), before: 2_003) == Found([2_002, 2_001], nil, false))
+                    == Found((140_000...150_000).reversed().map { Int64($0) }, 140_000))
+            #expect(try await find(LogCriteria(actor: 20), before: 2_003) == Found([2_002, 2_001], nil))
             let until = LogCriteria(until: Timestamp(milliseconds: Self.start + 10_000))
-            #expect(try await find(until) == Found([9, 8, 7], 7, false))
+            #expect(try await find(until) == Found([9, 8, 7], 7))
             // The text is matched literally: no wildcards, and quotation marks as people type them.
-            #expect(try await find(LogCriteria(text: "100% \"quiet\"")) == Found([2_000], nil, false))
-            #expect(try await find(LogCriteria(text: "100_")) == Found([], nil, false))
-            #expect(try await find(LogCriteria(text: "quiet"), reach: 50_000) == Found([], 100_001, true))
-            #expect(try await find(LogCriteria(text: "quiet"), before: 100_001, reach: 100_000) == Found([2_000], nil, false))
+            #expect(try await find(LogCriteria(text: "100% \"quiet\"")) == Found([2_000], nil))
+            #expect(try await find(LogCriteria(text: "100_")) == Found([], nil))
+            #expect(try await find(LogCriteria(text: "quiet"), reach: 50_000) == Found([], 100_001))
+            #expect(try await find(LogCriteria(text: "quiet"), before: 100_001, reach: 100_000) == Found([2_000], nil))
             // With an actor the index leaves so few rows that the reach does not stop the search.
-            #expect(try await find(LogCriteria(actor: 77_777, text: "quiet"), reach: 10) == Found([2_000], nil, false))
+            #expect(try await find(LogCriteria(actor: 77_777, text: "quiet"), reach: 10) == Found([2_000], nil))
         }
     }
 

@@ -14,9 +14,3 @@ struct OutputOptions: ParsableArguments {
         return Output(format: json ? .json : .text(isColoured: isColoured), write: StandardOutput.write)
     }
 }
-
-/// An option of the commands that print personal data.
-struct RevealOptions: ParsableArguments {
-    @Flag(help: "Show personal data: addresses, places, devices.")
-    var reveal = false
-}

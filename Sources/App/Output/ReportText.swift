@@ -8,7 +8,7 @@ extension JSON {
         let unit = name.split(separator: "_").last ?? ""
         return switch self {
         case .null: ""
-        case .bool(let value): value ? "yes" : "no"
+        case .bool(let value): value ? "true" : "false"
         case .string(let text): harmless(unit == "at" ? text.replacing("T", with: " ") : text)
         case .number(let digits): Figure.text(digits, unit: unit)
         case .array, .object: harmless(self.text)

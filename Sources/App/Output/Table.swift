@@ -1,16 +1,24 @@
 internal import Encoding
 internal import Synchronization
 
-/// Prints rows as they come, for people below one heading. A column is as wide as the widest of its first rows, and longer rows
-/// wrap at the end of the terminal. Numbers are aligned to the right.
+/// Prints rows as they come, for people below one heading. The first rows decide: a column is as wide as the widest of their values, and
+/// aligned to the right if they are numbers. Longer rows wrap at the end of the terminal.
 final class Table: Sendable {
     private static let gap = "  "
+    /// The widest column: one long value must not push all rows aside.
+    private static let greatestWidth = 60
 
     private let output: Output
     private let omitted: Set<String>
     private let leastWidths: [String: Int]
-    /// The names and the widths of the columns; empty before the first row.
-    private let columns = Mutex<[(name: String, width: Int)]>([])
+    private struct Column: Sendable {
+        let name: String
+        let width: Int
+        let isNumeric: Bool
+    }
+
+    /// Empty before the first row.
+    private let columns = Mutex<[Column]>([])
 
     /// - Parameters:
     ///   - omitted: the names of members that people do not see
@@ -27,22 +35,20 @@ final class Table: Sendable {
         try columns.withLock { columns in
             var text = ""
             if columns.isEmpty {
-                let names = first.members.map(\.name).filter { !omitted.contains($0) }
-                columns = names.map { name in
-                    let widths = rows.map { $0.value(of: name).readable(as: name).count }
-                    return (name, max(name.count, leastWidths[name] ?? 0, widths.max() ?? 0))
+                columns = first.members.map(\.name).filter { !omitted.contains($0) }.map { name in
+                    let values = rows.map { $0.value(of: name) }
+                    let width = min(values.map { $0.readable(as: name).count }.max() ?? 0, Self.greatestWidth)
+                    return Column(
+                        name: name, width: max(name.count, leastWidths[name] ?? 0, width),
+                        isNumeric: values.contains { $0.isNumber } && values.allSatisfy { $0.isNumber || $0 == .null })
                 }
-                text = Self.line(
-                    columns.map { name, width in
-                        let isNumeric = rows.contains { $0.value(of: name).isNumber }
-                        return (harmless(name.replacing("_", with: " ")), width, isNumeric, .bold)
-                    }, isColoured)
+                text = Self.line(columns.map { ($0, harmless($0.name.replacing("_", with: " ")), .bold) }, isColoured)
             }
             for row in rows {
                 text += Self.line(
-                    columns.map { name, width in
-                        let value = row.value(of: name)
-                        return (value.readable(as: name), width, value.isNumber, value.style(of: name))
+                    columns.map { column in
+                        let value = row.value(of: column.name)
+                        return (column, value.readable(as: column.name), value.style(of: column.name))
                     }, isColoured)
             }
             try output.write(text)
@@ -50,17 +56,15 @@ final class Table: Sendable {
     }
 
     /// One line, without spaces at its end.
-    private static func line(
-        _ cells: [(text: String, width: Int, isNumber: Bool, style: Style?)], _ isColoured: Bool
-    ) -> String {
+    private static func line(_ cells: [(column: Column, text: String, style: Style?)], _ isColoured: Bool) -> String {
         var (line, pending) = ("", "")
-        for cell in cells {
-            let padding = String(repeating: " ", count: max(0, cell.width - cell.text.count))
-            if cell.text.isEmpty {
+        for (column, text, style) in cells {
+            let padding = String(repeating: " ", count: max(0, column.width - text.count))
+            if text.isEmpty {
                 pending += padding + gap
             } else {
-                line += pending + (cell.isNumber ? padding : "") + cell.text.styled(cell.style, isColoured)
-                pending = (cell.isNumber ? "" : padding) + gap
+                line += pending + (column.isNumeric ? padding : "") + text.styled(style, isColoured)
+                pending = (column.isNumeric ? "" : padding) + gap
             }
         }
         return line + "\n"

@@ -86,6 +86,7 @@ public struct LogRights: Sendable {
             FROM unnest(\(triggers.map(\.0)), \(triggers.map(\.1))) AS w (relation, trigger)
             JOIN tables AS t ON t.name = w.relation AND t.oid IS NOT NULL
             WHERE NOT EXISTS (SELECT FROM pg_trigger AS g WHERE g.tgrelid = t.oid AND g.tgname = w.trigger AND g.tgenabled = 'A')
+            ORDER BY 1
             """
         ).decode((String, String?).self).map { Violation(reason: $0, hint: $1 ?? "Run humon migrate.") }
     }

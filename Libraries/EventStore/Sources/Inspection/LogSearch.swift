@@ -57,8 +57,6 @@ struct LogSearch: Sendable {
         var events: [RecordedEvent]
         /// The value of `before` for the next search; nil if the search is complete.
         var continuesBefore: Int64?
-        /// Whether the search ended at its limit of positions, before it found enough recorded events.
-        var isOutOfReach = false
     }
 
     /// Number of positions that one statement reads without the index.
@@ -102,12 +100,9 @@ struct LogSearch: Sendable {
             if !isNear { farStatements += 1 }
             progress(start - end, start - floor)
         }
-        let isFull = events.count == limit
         return SearchResult(
             events: events,
-            continuesBefore: isFull ? events.last?.position : floor > times.lowerBound ? floor : nil,
-            isOutOfReach: !isFull && floor > times.lowerBound
-        )
+            continuesBefore: events.count == limit ? events.last?.position : floor > times.lowerBound ? floor : nil)
     }
 
     /// Number of positions that a statement with the index searches.

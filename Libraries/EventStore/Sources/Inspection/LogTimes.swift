@@ -28,23 +28,27 @@ struct LogTimes: Sendable {
 
     /// Halves the log until a page is left. Each step asks the index, which excludes the pages without a match.
     private func outermost(_ end: End, _ condition: SQL) async throws -> Int64? {
-        let positions: Range<Int64> = try await client.withLongTransaction { connection in
-            try await connection.run(LogSearch.onlyBySummaries)
-            var positions = 1..<(tail + 1)
-            while positions.count > Self.page {
-                let middle = positions.lowerBound + Int64(positions.count / 2)
-                let (lower, upper) = (positions.lowerBound..<middle, middle..<positions.upperBound)
-                let (likely, other) = end == .first ? (lower, upper) : (upper, lower)
-                let isThere = try await connection.query(
-                    """
-                    SELECT EXISTS (SELECT FROM log.recorded_events
-                        WHERE position + 0 >= \(likely.lowerBound) AND position + 0 < \(likely.upperBound) AND \(condition))
-                    """
-                ).decode(Bool.self)[0]
-                positions = isThere ? likely : other
+        let all = 1..<(tail + 1)
+        let positions =
+            all.count <= Self.page
+            ? all
+            : try await client.withLongTransaction { connection in
+                try await connection.run(LogSearch.onlyBySummaries)
+                var positions = all
+                while positions.count > Self.page {
+                    let middle = positions.lowerBound + Int64(positions.count / 2)
+                    let (lower, upper) = (positions.lowerBound..<middle, middle..<positions.upperBound)
+                    let (likely, other) = end == .first ? (lower, upper) : (upper, lower)
+                    let isThere = try await connection.query(
+                        """
+                        SELECT EXISTS (SELECT FROM log.recorded_events
+                            WHERE position + 0 >= \(likely.lowerBound) AND position + 0 < \(likely.upperBound) AND \(condition))
+                        """
+                    ).decode(Bool.self)[0]
+                    positions = isThere ? likely : other
+                }
+                return positions
             }
-            return positions
-        }
         let function: SQL = end == .first ? "min(position)" : "max(position)"
         return try await client.query(
             """

@@ -39,7 +39,7 @@ extension RecordedEvent {
         }
         let event: any DomainEvent
         do { event = try domainEvent.decode(stored, in: envelope.stream, version: envelope.version) } catch {
-            throw FormatError("position \(position): \(error)")
+            throw FormatError("\(envelope.stream) cannot be read by this program: position \(position): \(error)")
         }
         guard case .object(let object) = event.state else { return [] }
         return object.members

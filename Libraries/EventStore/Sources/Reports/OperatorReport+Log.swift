@@ -109,7 +109,8 @@ extension OperatorReport {
             }
             return .more(
                 parameter: "before", argument: "\(next)",
-                because: found.isOutOfReach ? "Stopped before position \(next), \(reach) positions back." : nil)
+                because: found.events.count < arguments.limit ?? 0
+                    ? "Stopped before position \(next), \(reach) positions back." : nil)
         }
     }
 
@@ -120,24 +121,28 @@ extension OperatorReport {
         ) { query, show in
             let (id, position) = (query.arguments.text("id") ?? "", query.arguments.number("before"))
             let limit = Int(ReportParameter.limits.upperBound)
-            var found = LogSearch.SearchResult(events: [])
-            for criteria in [LogCriteria(requestID: id), LogCriteria(traceID: id)] where found.events.isEmpty {
-                found = try await LogSearch(client: query.client, criteria: criteria).find(before: position, limit: limit)
+            var found: [Int64: RecordedEvent] = [:]
+            // A proxy may send the same id as both.
+            for criteria in [LogCriteria(requestID: id), LogCriteria(traceID: id)] {
+                let search = LogSearch(client: query.client, criteria: criteria)
+                for event in try await search.find(before: position, limit: limit).events { found[event.position] = event }
             }
-            guard !found.events.isEmpty else { return .nothing("No event was recorded for \(id).") }
-            try show(found.events.reversed())
-            return found.continuesBefore.map {
-                .more(parameter: "before", argument: "\($0)", because: "These are the last events.")
-            }
-                ?? .complete()
+            let events = found.values.sorted { $0.position < $1.position }.suffix(limit)
+            guard let first = events.first else { return .nothing("No event was recorded for \(id).") }
+            try show(Array(events))
+            return events.count < limit
+                ? .complete()
+                : .more(parameter: "before", argument: "\(first.position)", because: "These are the last events.")
         }
     }
 
-    /// One statement counts the whole log. Meanwhile its snapshot keeps VACUUM from removing rows that are dead: some seconds at ten
-    /// million recorded events.
+    /// One statement counts the whole log. Meanwhile its snapshot keeps VACUUM from removing dead rows.
     static let statistics = OperatorReport("log stats", "Count the recorded events by category and type.") { query in
         let kinds = try await query.client.withLongTransaction { connection in
-            try await connection.query("SET LOCAL statement_timeout = '10min'")
+            try await connection.run([
+                "SET LOCAL statement_timeout = '10min'", "SET LOCAL enable_seqscan = on",
+                "SET LOCAL max_parallel_workers_per_gather = 0",
+            ])
             return try await connection.query(
                 """
                 SELECT coalesce(category, '(all)'), coalesce(type, '(all)'), count(*), sum(bytes)::bigint, min(recorded_at),
@@ -145,7 +150,8 @@ extension OperatorReport {
                 FROM (
                     SELECT split_part(stream, '-', 1) AS category, type, recorded_at, octet_length(data::text)
                         + octet_length(metadata::text) + coalesce(octet_length(personal::text), 0) AS bytes
-                    FROM log.recorded_events
+                    -- Not pulled up: PostgreSQL would expect as many groups as streams, and sort the log in files.
+                    FROM log.recorded_events OFFSET 0
                 ) AS kinds
                 -- The empty set is the sum, and has a row for an empty log.
                 GROUP BY GROUPING SETS ((category, type), ()) HAVING count(*) > 0
