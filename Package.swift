@@ -122,7 +122,7 @@ let package = Package(
             name: "App",
             dependencies: [
                 "Web", "HTTP", "HTTPServer", "Attendances", "Accounts", "Events", "Users", "EventStore", "EmbeddedPostgres",
-                "Postgres", "Encoding", "Telemetry", .argumentParser, .asyncHTTPClient,
+                "Postgres", "Encoding", "Hashing", "Telemetry", "Transparency", .argumentParser, .asyncHTTPClient, .httpTypes,
                 .logging, .nioCore, .nioHTTP1,
                 .serviceLifecycle, .systemPackage, .tracing, .unixSignals,
             ],

@@ -38,8 +38,8 @@ $$;
 GRANT USAGE ON SCHEMA humon TO humon_app;
 GRANT SELECT ON humon.migrations TO humon_app;
 GRANT USAGE ON SCHEMA log TO humon_app;
--- Not INSERT: log.append alone records events and commands.
-GRANT SELECT ON log.recorded_events, log.commands, log.pepper TO humon_app;
+-- Not INSERT: log.append alone records events and commands, and log.keep_tree the tree over them.
+GRANT SELECT ON log.recorded_events, log.commands, log.pepper, log.tiles, log.tree_checkpoints TO humon_app;
 GRANT SELECT, INSERT ON log.program_formats TO humon_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON log.read_models, log.inline_read_models, log.shadows, log.leases, log.subscriptions,
     log.parked_streams TO humon_app;
@@ -55,7 +55,7 @@ GRANT SELECT ON ALL SEQUENCES IN SCHEMA humon, log TO humon_reader;
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA log FROM PUBLIC, humon_reader;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA log TO humon_app;
 GRANT EXECUTE ON FUNCTION log.tail, log.recorded, log.versions, log.outcomes, log.read_model_positions, log.leased_until,
-    log.is_leased, log.is_held, log.is_served TO humon_reader;
+    log.is_leased, log.is_held, log.is_served, log.cloud_event, log.entries TO humon_reader;
 
 -- The application's role owns the read models, and the reader reads them. Projections grant this when they create their tables. A dump
 -- that was restored into a cluster without these roles has neither owners nor rights.

@@ -5,6 +5,7 @@ internal import Logging
 internal import Postgres
 internal import ServiceLifecycle
 internal import Tracing
+internal import Transparency
 
 /// The modules on one log and one database: composed here and nowhere else.
 struct Backend: Sendable {
@@ -33,17 +34,19 @@ struct Backend: Sendable {
     ///     other nodes serve
     ///   - memoryBytes: the memory limit of the in-memory index; 0 for none: then reads come from PostgreSQL
     ///   - eventsPerUser: the largest number of live events of a user; 0 for no quota
+    ///   - treeKey: signs the checkpoints of the Merkle tree over the log; `nil` for no tree
     ///   - tracer: `nil` if nothing is traced
     init(
         _ database: Database, connections: Int, apps: Set<ServedApp> = .all, memoryBytes: Int = 0, eventsPerUser: Int = 0,
-        dependencies: Dependencies = .system,
+        treeKey: SigningKey? = nil, dependencies: Dependencies = .system,
         tracer: (any Tracer)? = nil, logger: Logger
     ) {
         let memoryBytes = apps.contains(.events) ? memoryBytes : 0
         // Besides the readers' connections: one to listen, one to announce the program's formats, one for the erasure of persons, one to
-        // load and verify the index.
+        // load and verify the index, one for the tree.
         readers = PostgresClient(
-            database.asServer(connections: connections + (memoryBytes > 0 ? 4 : 3)), tracer: tracer, logger: logger)
+            database.asServer(connections: connections + (memoryBytes > 0 ? 4 : 3) + (treeKey == nil ? 0 : 1)), tracer: tracer,
+            logger: logger)
         writer = PostgresClient(database.asWriter, logger: logger)
         let readModels = Self.readModels(readers, logger: logger)
         let notifier = LogNotifier(client: readers, listens: true, logger: logger) { try await readModels.holdServed(on: $0) }
@@ -77,11 +80,16 @@ struct Backend: Sendable {
         timing.leaseSeconds = 6
         timing.claimSeconds = 0.1
         let erasure = SubscriptionRunner(Erasure(context), client: readers, notifier: notifier, timing: timing, logger: logger)
+        let tree: [any Service] =
+            treeKey.map { [readers] key in
+                let subscription = TreeSubscription(key: key, now: dependencies.now)
+                return [SubscriptionRunner(subscription, client: readers, notifier: notifier, logger: logger)]
+            } ?? []
         let formats = FormatService(FormatRegistry(Self.formats, client: readers), logger: logger)
         let watch = LogLockWatch(client: readers, logger: logger)
         services =
             database.services + [readers, writer, notifier, watch, formats, projectionRunner]
-            + (index.map { [changes, $0] } ?? []) + modules.services + [log, erasure]
+            + (index.map { [changes, $0] } ?? []) + modules.services + [log, erasure] + tree
     }
 
     static func readModels(

@@ -27,7 +27,7 @@ struct Humon: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, MigrateCommand.self, DoctorCommand.self, StreamsCommands.self, LogCommands.self,
             ProjectionsCommands.self, SubscriptionsCommands.self, EventsCommands.self, UsersCommands.self, AccountsCommands.self,
-            DemoCommand.self, SettingsCommand.self, CompletionCommand.self,
+            ProofCommands.self, DemoCommand.self, SettingsCommand.self, CompletionCommand.self,
         ]
     )
 
@@ -67,12 +67,20 @@ struct StreamsCommands: ParsableCommand {
 struct LogCommands: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "log",
-        abstract: "Read, search, verify, export and import the log.",
+        abstract: "Read, search, verify, prove, export and import the log.",
         discussion: "EXAMPLE: humon log tail -f",
         subcommands: [
-            LogTail.self, LogShow.self, LogSearch.self, LogTrace.self, LogStats.self, LogVerify.self, LogExport.self,
-            LogImport.self,
+            LogTail.self, LogShow.self, LogSearch.self, LogTrace.self, LogStats.self, LogVerify.self,
+            LogCheckpoint.self, LogProve.self, LogExport.self, LogImport.self,
         ])
+}
+
+struct ProofCommands: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "proof",
+        abstract: "Check a proof of the log without a database.",
+        discussion: "EXAMPLE: humon proof verify proof.txt --key KEY",
+        subcommands: [ProofVerify.self])
 }
 
 struct ProjectionsCommands: ParsableCommand {

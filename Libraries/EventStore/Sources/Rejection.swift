@@ -48,6 +48,10 @@ public enum RejectionKind: Sendable, Hashable {
 /// An error after which the same request may succeed later, such as a full queue. HTTP answers 503 with `Retry-After`.
 public protocol UnavailabilityError: Error, Sendable {}
 
+/// An error of a subscription that no event causes, such as a gap in the log. No stream is parked for it: the subscription stands still until
+/// an operator has mended the cause.
+public protocol StandstillError: Error, Sendable {}
+
 extension Error {
     /// Whether the same request or event may succeed later.
     package var mayPass: Bool {

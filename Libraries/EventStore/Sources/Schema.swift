@@ -10,9 +10,9 @@ extension Migration {
     public static let functions = Migration(
         name: "functions_0001",
         bytes: [
-            PackageResources.append_sql, PackageResources.erasure_sql, PackageResources.lookups_sql, PackageResources.guards_sql,
-            PackageResources.read_models_sql, PackageResources.leases_sql, PackageResources.subscriptions_sql,
-            PackageResources.grants_sql,
+            PackageResources.append_sql, PackageResources.erasure_sql, PackageResources.lookups_sql, PackageResources.tree_sql,
+            PackageResources.guards_sql, PackageResources.read_models_sql, PackageResources.leases_sql,
+            PackageResources.subscriptions_sql, PackageResources.grants_sql,
         ].flatMap(\.self),
         oldestProgram: "0001_log")
 

@@ -121,7 +121,7 @@ import Testing
             }
             #expect(
                 lines == [
-                    #"{"specversion":"1.0","id":"\#(id)","source":"/log/\#(id)","type":"Counted","subject":"counter-1","time":"2013-09-16T00:00:00.123000Z","datacontenttype":"application/json","position":1,"streamversion":1,"format":1,"requesthash":"…","owner":"…","data":{"facts":{"number":1},"personal":null,"metadata":{"request_id":"test","actor":7,"trace_id":null}}}"#,
+                    #"{"specversion":"1.0","id":"\#(id)","source":"/log/\#(id)","type":"Counted","subject":"counter-1","time":"2013-09-16T00:00:00.123000Z","position":1,"streamversion":1,"format":1,"requesthash":"…","owner":"…","datacontenttype":"application/json","data":{"facts":{"number":1},"personal":null,"metadata":{"request_id":"test","actor":7,"trace_id":null}}}"#,
                     #"{"specversion":"1.0","id":"\#(key.id.uuidString.lowercased())","source":"/log/\#(id)","type":"Command","subject":"counter-2","streamversion":0,"requesthash":"…","owner":"…"}"#,
                 ])
         }

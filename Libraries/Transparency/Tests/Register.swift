@@ -1,30 +1,33 @@
+import Hashing
 import Transparency
 
 /// A library's register of loans. The library can add a loan, and can neither change nor remove one unseen.
 struct Register {
-    private let directory: TileDirectory
-    private let key: SigningKey
+    let key: SigningKey
+    private var loans: [String] = []
+    private var tree = TreeGrowth()
+    private var tiles: [Tile: [SHA256.Digest]] = [:]
 
-    /// - Parameter path: a directory, whose files a web server may publish
-    init(path: String, key: SigningKey) throws {
-        directory = try TileDirectory(path: path)
-        self.key = key
-    }
+    init(key: SigningKey) { self.key = key }
 
-    func record(_ loans: [String]) throws {
-        var writer = try TreeWriter(directory, key: key)
-        try writer.append(loans.map { Array($0.utf8) }, at: writer.checkpoint.size)
+    /// - Returns: a checkpoint, which somebody outside keeps
+    mutating func record(_ loan: String) -> SignedNote {
+        loans.append(loan)
+        for (tile, hashes) in tree.append([MerkleTree.leafHash(of: loan.utf8)]) { tiles[tile.full] = hashes }
+        return Checkpoint(origin: key.verifierKey.name, size: tree.size, root: tree.root).signed(by: key)
     }
 
     /// A file that proves a loan to everybody who has the verifier key.
-    func proof(of index: Int64) throws -> [UInt8]? {
-        try PublishedTree(directory, signedBy: key.verifierKey)?.proof(of: index).bytes
+    func proof(of index: Int, in note: SignedNote) throws -> [UInt8] {
+        let size = try Checkpoint(note, signedBy: key.verifierKey).size
+        let path = try InclusionProof(of: Int64(index), in: size) { tiles[$0] ?? [] }
+        return ProofFile(entry: Array(loans[index].utf8), path: path, note: note).bytes
     }
 
     /// What a reader checks at home, without the register.
     static func loan(provenBy file: [UInt8], verifierKey: String) throws -> String {
         let proof = try ProofFile(file)
         try proof.verify(with: VerifierKey(verifierKey))
-        return String(decoding: proof.entry ?? [], as: UTF8.self)
+        return String(decoding: proof.entry, as: UTF8.self)
     }
 }

@@ -49,33 +49,6 @@ enum Vectors {
             ]
         ),
     ]
-
-    static let consistency: [(oldSize: Int64, newSize: Int64, hashes: [String])] = [
-        (1, 1, []),
-        (
-            1, 8,
-            [
-                "96a296d224f285c67bee93c30f8a309157f0daa35dc5b87e410b78630a09cfc7",
-                "5f083f0a1a33ca076a95279832580db3e0ef4584bdff1f54c8a360f50de3031e",
-                "6b47aaf29ee3c2af9af889bc1fb9254dabd31177f16232dd6aab035ca39bf6e4",
-            ]
-        ),
-        (
-            6, 8,
-            [
-                "0ebc5d3437fbe2db158b9f126a1d118e308181031d0a949f8dededebc558ef6a",
-                "ca854ea128ed050b41b35ffc1b87b8eb2bde461e9e3b5596ece6b9d5975a0ae0",
-                "d37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7",
-            ]
-        ),
-        (
-            2, 5,
-            [
-                "5f083f0a1a33ca076a95279832580db3e0ef4584bdff1f54c8a360f50de3031e",
-                "bc1a0643b12e4d2d7c77918f44e0f4f79a838b6cf9ec5b5c283e1f4d88599e6b",
-            ]
-        ),
-    ]
 }
 
 /// RFC 6962, section 2.1, word by word, over a whole list of leaf hashes.
@@ -101,16 +74,6 @@ enum NaiveTree {
         return index < k ? path(index, left) + [root(right)] : path(index - k, right) + [root(left)]
     }
 
-    /// Section 2.1.2, SUBPROOF.
-    static func proof(_ size: Int, _ leaves: ArraySlice<SHA256.Digest>, isComplete: Bool = true) -> [SHA256.Digest] {
-        guard size < leaves.count else { return isComplete ? [] : [root(leaves)] }
-        let k = split(leaves.count)
-        let (left, right) = (leaves.prefix(k), leaves.dropFirst(k))
-        return size <= k
-            ? proof(size, left, isComplete: isComplete) + [root(right)]
-            : proof(size - k, right, isComplete: false) + [root(left)]
-    }
-
     private static func split(_ count: Int) -> Int {
         var k = 1
         while k * 2 < count { k *= 2 }
@@ -129,3 +92,15 @@ func digest(_ hexadecimal: String) -> SHA256.Digest? {
 
 /// The leaf hashes of the numbers below a count.
 func leaves(_ count: Int) -> [SHA256.Digest] { (0..<count).map { MerkleTree.leafHash(of: Array(String($0).utf8)) } }
+
+/// The PEM file of a private key.
+func pem(seed: [UInt8]) -> String {
+    let prefix: [UInt8] = [0x30, 0x2E, 2, 1, 0, 0x30, 5, 6, 3, 0x2B, 0x65, 0x70, 4, 0x22, 4, 0x20]
+    return "-----BEGIN PRIVATE KEY-----\n\((prefix + seed).base64)\n-----END PRIVATE KEY-----\n"
+}
+
+extension SigningKey {
+    static func random(name: String) throws -> SigningKey {
+        try SigningKey(name: name, pem: pem(seed: (0..<32).map { _ in UInt8.random(in: .min ... .max) }))
+    }
+}

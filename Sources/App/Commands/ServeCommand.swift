@@ -34,6 +34,7 @@ struct ServeCommand: AsyncParsableCommand {
         let logger = Logger.humon(logThreshold, settings.logFormat)
         guard settings.databaseURL == nil || settings.appSecret != nil else { throw SettingsError.missingSecret }
         try settings.refuseOpenAdminAddress()
+        let treeKey = try settings.treeSigningKey()
         try await Database.with(settings, .asServer, logger: logger) { database in
             try await Backend.prepare(database, logger: logger)
             let (secret, source) = try appSecret(settings)
@@ -41,7 +42,7 @@ struct ServeCommand: AsyncParsableCommand {
             let backend = Backend(
                 database, connections: settings.databaseConnections, apps: settings.apps,
                 memoryBytes: settings.indexMegabytes * 1_000_000,
-                eventsPerUser: settings.eventsPerUser,
+                eventsPerUser: settings.eventsPerUser, treeKey: treeKey,
                 tracer: spans.tracer, logger: logger)
             DescriptorLimit.raise(for: settings.connections, logger: logger)
             settings.warnOfStreams(logger: logger)
@@ -56,8 +57,9 @@ struct ServeCommand: AsyncParsableCommand {
                     settings, users: backend.modules[UsersModule.self], tokenHeaders: API.tokenHeaders,
                     unknownTokens: api.limits.unknownTokens, dailySignUps: api.limits.dailySignUps)
             }
+            let tree = treeKey.map { _ in TreeRoutes(LogTree(client: backend.readers)).routes }
             let requests = APIRouter(
-                api, beside: page?.routes ?? [], behind: page?.middleware ?? [], allowing: settings.corsOrigins,
+                api, beside: (page?.routes ?? []) + (tree ?? []), behind: page?.middleware ?? [], allowing: settings.corsOrigins,
                 tracer: spans.tracer,
                 log: RequestLog(settings.logFormat, threshold: logThreshold), logger: logger)
             let banner = StartupBanner(

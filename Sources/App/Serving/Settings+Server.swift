@@ -1,6 +1,7 @@
 internal import HTTP
 internal import HTTPServer
 internal import Logging
+internal import Transparency
 internal import Web
 
 extension Settings {
@@ -72,6 +73,22 @@ extension Settings {
             } catch {
                 throw CertificateUnusable(reason: error.reason)
             }
+        }
+    }
+}
+
+extension Settings {
+    /// The key of the Merkle tree over the log; `nil` if there is none.
+    /// - Throws: ``SettingsError``
+    func treeSigningKey() throws(SettingsError) -> SigningKey? {
+        guard let path = self.treeKey else { return nil }
+        guard let name = self.treeName else { throw .unusable(name: "HUMON_TREE_NAME", format: "set beside HUMON_TREE_KEY") }
+        do {
+            // Not standard input.
+            let pem = try InputFile.read(path == "-" ? "./-" : path, limit: SigningKey.maximumPEMBytes)
+            return try SigningKey(name: name, pem: String(decoding: pem, as: UTF8.self))
+        } catch {
+            throw .unreadable(fileName: "HUMON_TREE_KEY", reason: "cannot be used: \(error)")
         }
     }
 }

@@ -3,6 +3,7 @@ internal import HTTP
 internal import HTTPServer
 internal import Logging
 internal import Telemetry
+internal import Transparency
 internal import Web
 
 extension Settings {
@@ -50,6 +51,13 @@ extension Settings {
             "HUMON_TLS_CERTIFICATE",
             "A PEM file with the certificate chain; with it the API speaks TLS and HTTP/2.")
         let tlsKey = Setting<String?>.path("HUMON_TLS_KEY", "A PEM file with the private key of that certificate.")
+        let treeKey = Setting<String?>.path(
+            "HUMON_TREE_KEY",
+            "A PEM file with the Ed25519 key that signs the checkpoints of the log; with it serve keeps a Merkle tree over the log and publishes it at /tlog, to everybody."
+        )
+        let treeName = Setting<String?>.optional(
+            "HUMON_TREE_NAME", "The name of the log in its checkpoints: a URL without a scheme, such as example.org/log.",
+            format: "a name of at most 255 bytes without spaces and plus signs", isValid: VerifierKey.isName)
         let data = Setting<String>(
             "HUMON_DATA", "The directory of the private PostgreSQL.", default: defaultData, text: defaultData,
             documentedDefault: "/var/lib/humon for root, ~/.local/share/humon for other users", format: "a path",

@@ -14,15 +14,15 @@ public struct LogRights: Sendable {
     /// The role that may read all tables and change none.
     public static let readerRole = "humon_reader"
 
-    /// The tables of the schema `log`. The application may only read the first three, and may only add to the fourth.
+    /// The tables of the schema `log`. The application may only read the first five, and may only add to the sixth.
     private static let tables = [
-        "recorded_events", "commands", "pepper", "program_formats", "read_models", "inline_read_models", "shadows", "leases",
-        "subscriptions", "parked_streams",
+        "recorded_events", "commands", "pepper", "tiles", "tree_checkpoints", "program_formats", "read_models",
+        "inline_read_models", "shadows", "leases", "subscriptions", "parked_streams",
     ]
     /// The functions that the reader may execute. All others append, lock or write.
     private static let reading = [
         "tail", "recorded", "versions", "outcomes", "read_model_positions", "leased_until", "is_leased", "is_held",
-        "is_served",
+        "is_served", "cloud_event", "entries",
     ]
     /// The triggers that must be on for all roles, and their tables.
     private static let triggers = [
@@ -49,8 +49,8 @@ public struct LogRights: Sendable {
                     has_schema_privilege(r.oid, t.relnamespace, 'USAGE') AND has_table_privilege(r.oid, t.oid, p.privilege)
                         AS is_granted,
                     CASE p.privilege WHEN 'SELECT' THEN NOT (r.is_reader AND t.name = 'pepper')
-                        WHEN 'INSERT' THEN NOT r.is_reader AND t.number > 3
-                        WHEN 'TRUNCATE' THEN false ELSE NOT r.is_reader AND t.number > 4 END AS is_due
+                        WHEN 'INSERT' THEN NOT r.is_reader AND t.number > 5
+                        WHEN 'TRUNCATE' THEN false ELSE NOT r.is_reader AND t.number > 6 END AS is_due
                 FROM roles AS r CROSS JOIN tables AS t
                 CROSS JOIN unnest('{SELECT,INSERT,UPDATE,DELETE,TRUNCATE}'::text[]) AS p (privilege)
             )

@@ -68,7 +68,7 @@ public final class SubscriptionRunner: Service {
                     if found != interruption {
                         interruption = found
                         backOff.reset()
-                        let standsStill = error is LogGapError || error is LogTruncatedError || error is LogDivergedError
+                        let standsStill = error is any StandstillError
                         logger.log(
                             level: standsStill ? .critical : .warning,
                             standsStill ? "a subscription stands still" : "a subscription is interrupted",
@@ -216,7 +216,7 @@ extension Error {
         switch self {
         // A cancelled effect may throw an error of any type.
         case _ where Task.isCancelled: false
-        case is LeaseLostError: false
+        case is LeaseLostError, is any StandstillError: false
         case let error as PostgresError:
             // One event may cause a slow statement. No event causes a missing table or right (class 42), or a refused login (28).
             error.sqlState == .queryCanceled

@@ -15,22 +15,14 @@ public struct SigningKey: Sendable {
     private let privateKey: Ed25519.PrivateKey
     public let verifierKey: VerifierKey
 
-    private init(name: String, privateKey: Ed25519.PrivateKey) {
-        self.privateKey = privateKey
-        verifierKey = VerifierKey(name: name, publicKey: privateKey.publicKey)
-    }
-
-    /// Makes a new key.
-    /// - Throws: ``ProofError/malformed(subject:reason:)`` for a name that no key may have, see ``VerifierKey/isName(_:)``
-    public static func random(name: String) throws(ProofError) -> SigningKey {
-        try checkName(name)
-        return SigningKey(name: name, privateKey: .random())
-    }
-
     /// Reads a PEM file. White space around it and line ends of Windows are let pass.
+    /// - Parameter name: the name of the log, see ``VerifierKey/isName(_:)``
     /// - Throws: ``ProofError/malformed(subject:reason:)``, which does not show the text
     public init(name: String, pem: String) throws(ProofError) {
-        try Self.checkName(name)
+        guard VerifierKey.isName(name) else {
+            throw Self.malformed(
+                "its name is empty, longer than \(VerifierKey.maximumNameBytes) bytes, or has spaces or plus signs")
+        }
         guard pem.utf8.count <= Self.maximumPEMBytes else {
             throw Self.malformed("it has more than \(Self.maximumPEMBytes) bytes")
         }
@@ -41,26 +33,13 @@ public struct SigningKey: Sendable {
         guard let bytes = [UInt8](base64: lines.dropFirst().dropLast().joined()), bytes.starts(with: Self.prefix),
             let privateKey = Ed25519.PrivateKey(seed: bytes.dropFirst(Self.prefix.count))
         else { throw Self.malformed("it has no Ed25519 key") }
-        self.init(name: name, privateKey: privateKey)
+        self.privateKey = privateKey
+        verifierKey = VerifierKey(name: name, publicKey: privateKey.publicKey)
     }
-
-    /// The PEM file. It must be readable for its owner only.
-    public var pem: String { "\(Self.begin)\n\((Self.prefix + privateKey.seed).base64)\n\(Self.end)\n" }
 
     func signature(of text: String) -> SignedNote.Signature {
         SignedNote.Signature(name: verifierKey.name, keyID: verifierKey.id, bytes: privateKey.signature(of: text.utf8))
     }
 
-    private static func checkName(_ name: String) throws(ProofError) {
-        guard VerifierKey.isName(name) else {
-            throw malformed("its name is empty, longer than \(VerifierKey.maximumNameBytes) bytes, or has spaces or plus signs")
-        }
-    }
-
     private static func malformed(_ reason: String) -> ProofError { .malformed(subject: "the signing key", reason: reason) }
-}
-
-extension SigningKey: CustomStringConvertible, CustomReflectable {
-    public var description: String { "SigningKey(redacted)" }
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -16,21 +16,40 @@ public struct InclusionProof: Sendable, Hashable {
         (self.index, self.size, self.hashes) = (index, size, hashes)
     }
 
-    /// Verifies that the tree with this root has this leaf at the index.
-    /// - Throws: ``ProofError`` that says what differs
-    public func verify(leaf: SHA256.Digest, root: SHA256.Digest) throws(ProofError) {
-        let computed = try self.root(above: leaf)
-        guard computed == root else { throw .rootDiffers(size: size, expected: root, computed: computed) }
+    /// The tiles that a proof is made of: at each level that with a node above the entry, and the last one.
+    public static func tiles(of index: Int64, in size: Int64) -> Set<Tile> {
+        Set(
+            Tile.levels.flatMap { level in
+                let last = size >> (Tile.height * level) - 1
+                return last < 0
+                    ? [] : [min(index >> (Tile.height * level), last), last].map { Tile(level: level, index: $0 >> Tile.height) }
+            })
     }
 
-    /// Computes the root of the tree in which this leaf has the proof. Source: RFC 9162, section 2.1.3.2.
-    func root(above leaf: SHA256.Digest) throws(ProofError) -> SHA256.Digest {
+    /// Makes a proof (RFC 6962, section 2.1.1, PATH).
+    /// - Parameter hashes: returns the hashes of one of the ``tiles(of:in:)``; those of a larger tree are ignored
+    /// - Throws: ``ProofError/outsideOfTree(index:size:)``, ``ProofError/missingTile(path:)``, and what the closure throws
+    public init(of index: Int64, in size: Int64, hashes: (Tile) throws -> [SHA256.Digest]) throws {
+        guard index >= 0, index < size else { throw ProofError.outsideOfTree(index: index, size: size) }
+        var (range, path) = (0..<size, [SHA256.Digest]())
+        while range.count > 1 {
+            let middle = range.lowerBound + MerkleTree.split(Int64(range.count))
+            let (left, right) = (range.lowerBound..<middle, middle..<range.upperBound)
+            path.append(try MerkleTree.hash(of: index < middle ? right : left, hashes))
+            range = index < middle ? left : right
+        }
+        self.init(index: index, size: size, hashes: path.reversed())
+    }
+
+    /// Verifies that the tree with this root has this leaf at the index. Source: RFC 9162, section 2.1.3.2.
+    /// - Throws: ``ProofError`` that says what differs
+    public func verify(leaf: SHA256.Digest, root: SHA256.Digest) throws(ProofError) {
         guard index >= 0, index < size, size <= MerkleTree.maximumSize else {
             throw .outsideOfTree(index: index, size: size)
         }
         var (node, last, hash) = (index, size - 1, leaf)
         for sibling in hashes {
-            guard last > 0 else { throw .tooManyHashes }
+            guard last > 0 else { throw .wrongNumberOfHashes }
             if node & 1 == 1 || node == last {
                 hash = MerkleTree.nodeHash(sibling, hash)
                 // A node without a right sibling is its own parent.
@@ -40,7 +59,7 @@ public struct InclusionProof: Sendable, Hashable {
             }
             (node, last) = (node >> 1, last >> 1)
         }
-        guard last == 0 else { throw .tooFewHashes }
-        return hash
+        guard last == 0 else { throw .wrongNumberOfHashes }
+        guard hash == root else { throw .rootDiffers(size: size, expected: root, computed: hash) }
     }
 }

@@ -1,4 +1,3 @@
-internal import Encoding
 public import Hashing
 
 /// The hashes of a Merkle tree over a list of entries (RFC 6962, section 2.1), with SHA-256.
@@ -15,15 +14,6 @@ public enum MerkleTree {
         bytes.reserveCapacity(1 + entry.count)
         bytes.append(0)
         bytes.append(contentsOf: entry)
-        return SHA256.hash(bytes)
-    }
-
-    /// The hash of an entry, which lies in a longer array.
-    public static func leafHash(of entry: RawSpan) -> SHA256.Digest {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(1 + entry.byteCount)
-        bytes.append(0)
-        bytes.append(entry)
         return SHA256.hash(bytes)
     }
 
@@ -54,6 +44,24 @@ public enum MerkleTree {
             row.removeLast(row.count / 2)
         }
         return row[0]
+    }
+
+    /// The hash of some leaves, from the tiles above them. They begin at a multiple of the largest perfect subtree among them.
+    /// - Parameter hashes: the hashes of a tile, of which those of a larger tree are ignored
+    static func hash(of leaves: Range<Int64>, _ hashes: (Tile) throws -> [SHA256.Digest]) throws -> SHA256.Digest {
+        var (subtrees, start) = ([SHA256.Digest](), leaves.lowerBound)
+        while start < leaves.upperBound {
+            let height = floorLog2(leaves.upperBound - start)
+            let level = height / Tile.height
+            let (index, place) = (start >> (Tile.height * level)).quotientAndRemainder(dividingBy: Int64(Tile.fullWidth))
+            let nodes = Int(place)..<Int(place) + 1 << (height % Tile.height)
+            let tile = Tile(level: level, index: index)
+            let known = try hashes(tile)
+            guard nodes.upperBound <= known.count else { throw ProofError.missingTile(path: tile.path) }
+            subtrees.append(hash(ofPerfect: known[nodes]))
+            start += 1 << height
+        }
+        return hash(above: subtrees) ?? emptyRoot
     }
 
     /// The largest power of two below a count, RFC 6962's k.

@@ -12,14 +12,12 @@ public enum ProofError: Error, Hashable {
     case originDiffers(expected: String, found: String)
     /// The index is not below the size.
     case outsideOfTree(index: Int64, size: Int64)
-    /// The larger tree of a consistency proof is the smaller one.
-    case shrinks(oldSize: Int64, newSize: Int64)
-    case tooFewHashes
-    case tooManyHashes
+    /// A way from an entry to the root of such a tree has more hashes, or fewer.
+    case wrongNumberOfHashes
     /// The tree of the log is another: one of its entries, or their order.
     case rootDiffers(size: Int64, expected: SHA256.Digest, computed: SHA256.Digest)
-    /// The proof's file has no entry, so the caller must have it.
-    case noEntry
+    /// A tile of a tree of this size is not there, or it has too few hashes.
+    case missingTile(path: String)
 }
 
 extension ProofError: CustomStringConvertible {
@@ -28,14 +26,12 @@ extension ProofError: CustomStringConvertible {
         case .malformed(let subject, let reason): "\(subject) cannot be read: \(reason)"
         case .unsigned(let key): "the checkpoint has no signature of the key \(key)"
         case .wrongSignature(let key): "the signature of the key \(key) is not one of this checkpoint"
-        case .originDiffers(let expected, let found): "the checkpoint is of the log \(found), not of \(expected)"
+        case .originDiffers(let expected, let found): "the checkpoint is of the log \(found.prefix(255)), not of \(expected)"
         case .outsideOfTree(let index, let size): "the log of \(size) entries has no entry at index \(index)"
-        case .shrinks(let oldSize, let newSize): "a log of \(oldSize) entries cannot become one of \(newSize)"
-        case .tooFewHashes: "the proof has too few hashes"
-        case .tooManyHashes: "the proof has too many hashes"
+        case .wrongNumberOfHashes: "the proof has too many or too few hashes"
         case .rootDiffers(let size, let expected, let computed):
             "the root of the log of \(size) entries is \(computed.base64), and should be \(expected.base64)"
-        case .noEntry: "the proof does not contain the entry"
+        case .missingTile(let path): "the tree has no complete \(path)"
         }
     }
 }

@@ -1,10 +1,8 @@
 internal import ArgumentParser
 internal import Encoding
 internal import EventStore
-internal import Foundation
 internal import Logging
 internal import Postgres
-internal import SystemPackage
 
 /// `humon log import`
 struct LogImport: AsyncParsableCommand {
@@ -29,7 +27,7 @@ struct LogImport: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let input = try input()
+        let input = try InputFile.open(file)
         let isTrial = consent.dryRun
         if !isTrial {
             let target = try database.settings().databaseDescription
@@ -66,20 +64,4 @@ struct LogImport: AsyncParsableCommand {
             "Read models are behind the log now (\(readModels.joined(separator: ", "))): humon serve updates them, humon projections rebuild --all is faster."
         )
     }
-
-    private func input() throws -> FileHandle {
-        guard file != "-" else { return .standardInput }
-        do {
-            let opened = try FileDescriptor.open(FilePath(file), .readOnly, options: .closeOnExec)
-            return FileHandle(fileDescriptor: opened.rawValue, closeOnDealloc: true)
-        } catch let error as Errno {
-            throw Unreadable(path: file, reason: error.description)
-        }
-    }
-}
-
-private struct Unreadable: Error, CustomStringConvertible {
-    var path: String
-    var reason: String
-    var description: String { "Cannot read \(path): \(reason)" }
 }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Encoding
 internal import EventStore
+internal import Transparency
 
 /// `humon log verify`
 struct LogVerify: AsyncParsableCommand {
@@ -11,17 +12,30 @@ struct LogVerify: AsyncParsableCommand {
             Checks that positions and versions have no gaps, that ids are unique, and that this program decodes every event. Checks \
             that commands have their events, and that the sequences are beyond all ids in use. Changes nothing. Servers continue \
             meanwhile, and on their machine they have priority. Run it with a new program before you deploy it. Exits with 2 if it \
-            finds violations. As JSON it prints an object for each check, for each kind of recorded event, and for each violation.
+            finds violations. With --against it also computes the root of a checkpoint from the log. As JSON it prints an object for \
+            each check, for each kind of recorded event, and for each violation.
 
             EXAMPLE: humon log verify
             """
     )
 
+    @Option(help: ArgumentHelp("A checkpoint that somebody outside kept; - for standard input.", valueName: "file"))
+    var against: String?
+
+    @Option(help: "The verifier key of that checkpoint, as humon log checkpoint --key prints it.")
+    var key: String?
+
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: OutputOptions
 
+    /// - Throws: `ValidationError`
+    func validate() throws {
+        guard (against == nil) == (key == nil) else { throw ValidationError("--against and --key need each other.") }
+    }
+
     func run() async throws {
         let output = options.output
+        let checkpoint = try checkpoint()
         let verification = try await database.reading(connections: 2) { client in
             let reader = LogReader(client: client)
             let (bar, tail) = (ProgressBar(), try await reader.tail())
@@ -32,16 +46,54 @@ struct LogVerify: AsyncParsableCommand {
             }
             return verification
         }
-        try output.write(verification.rowsOfChecks)
+        var difference: String?
+        if let checkpoint { difference = try await compare(with: checkpoint) }
+        let row: JSONObject = [
+            "check": "checkpoint", "state": .string(difference == nil ? "ok" : "bad"),
+            "result": .string(difference ?? "the log begins with its \(checkpoint?.size ?? 0) recorded events"),
+        ]
+        try output.write(verification.rowsOfChecks + (checkpoint == nil ? [] : [row]))
         try output.say("")
         try output.write(verification.rowsOfKinds, whenEmpty: "The log is empty.")
-        guard !verification.violations.isEmpty else { return }
+        guard !verification.violations.isEmpty else {
+            if difference != nil { throw NegativeResult() }
+            return
+        }
         try output.say("")
         try output.write(verification.rowsOfViolations)
         if verification.omittedViolations > 0 {
             output.note("And \(Figure.grouped(verification.omittedViolations)) more violations.")
         }
         throw NegativeResult()
+    }
+
+    /// - Throws: `NegativeResult` if the checkpoint does not hold
+    private func checkpoint() throws -> Checkpoint? {
+        guard let against, let key else { return nil }
+        let verifierKey = try VerifierKey(argument: key)
+        let bytes = try InputFile.read(against, limit: SignedNote.maximumBytes)
+        do { return try Checkpoint(SignedNote(bytes), signedBy: verifierKey) } catch {
+            throw NegativeResult("The checkpoint does not hold: \(error).")
+        }
+    }
+
+    /// Computes the root of the log's first entries from the log alone.
+    /// - Returns: what differs; `nil` if the root is that of the checkpoint
+    private func compare(with checkpoint: Checkpoint) async throws -> String? {
+        try await database.reading { client in
+            let (tree, bar) = (LogTree(client: client), ProgressBar("entries"))
+            defer { bar.stop() }
+            var growth = TreeGrowth()
+            do {
+                while growth.size < checkpoint.size {
+                    _ = try await tree.extend(&growth, to: checkpoint.size)
+                    bar.show(growth.size, of: checkpoint.size)
+                }
+            } catch let error as LogGapError {
+                return "the log lacks the recorded event behind position \(error.after)"
+            }
+            return growth.root == checkpoint.root ? nil : "one of the log's first \(checkpoint.size) recorded events was changed"
+        }
     }
 }
 

@@ -160,7 +160,7 @@ public struct LogTail: AsyncSequence, Sendable {
 
 /// The log ends before a position that this process has seen. The log lost its end, for example in a fail-over, and other
 /// recorded events may take these positions.
-public struct LogTruncatedError: Error, Hashable, CustomStringConvertible {
+public struct LogTruncatedError: StandstillError, Hashable, CustomStringConvertible {
     public var position: Int64
     public init(position: Int64) { self.position = position }
     public var description: String {
@@ -169,7 +169,7 @@ public struct LogTruncatedError: Error, Hashable, CustomStringConvertible {
 }
 
 /// The log has another recorded event at a position than before. The log lost its end, and other appends followed.
-public struct LogDivergedError: Error, Hashable, CustomStringConvertible {
+public struct LogDivergedError: StandstillError, Hashable, CustomStringConvertible {
     public var position: Int64
     public init(position: Int64) { self.position = position }
     public var description: String {

@@ -2,7 +2,7 @@ internal import Encoding
 public import Hashing
 
 /// The size and the root of a log, which a key signs (C2SP `tlog-checkpoint`).
-public struct LogCheckpoint: Sendable, Hashable {
+public struct Checkpoint: Sendable, Hashable {
     /// The most lines behind the root.
     public static let maximumExtensions = 16
 
@@ -12,14 +12,12 @@ public struct LogCheckpoint: Sendable, Hashable {
     public let size: Int64
     /// The Merkle tree hash of all entries (RFC 6962, section 2.1).
     public let root: SHA256.Digest
-    /// Lines of other programs, which no monitor can check. This library writes none.
-    public let extensions: [String]
 
-    init(origin: String, size: Int64, root: SHA256.Digest) {
-        (self.origin, self.size, self.root, extensions) = (origin, size, root, [])
+    public init(origin: String, size: Int64, root: SHA256.Digest) {
+        (self.origin, self.size, self.root) = (origin, size, root)
     }
 
-    /// Reads the text of a note, without a look at its signatures.
+    /// Reads the text of a note, without a look at its signatures. Ignores lines behind the root.
     /// - Throws: ``ProofError/malformed(subject:reason:)``
     public init(unverified note: SignedNote) throws(ProofError) {
         let lines = note.text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
@@ -33,7 +31,7 @@ public struct LogCheckpoint: Sendable, Hashable {
         guard let bytes = [UInt8](base64: texts[2]), let root = SHA256.Digest(bytes) else {
             throw Self.malformed("its root is not 32 bytes in base 64")
         }
-        (origin, self.size, self.root, extensions) = (String(texts[0]), size, root, texts[3...].map { String($0) })
+        (origin, self.size, self.root) = (String(texts[0]), size, root)
     }
 
     /// Verifies the signature of a note, and that it is a checkpoint of the log that the key names.
@@ -44,9 +42,9 @@ public struct LogCheckpoint: Sendable, Hashable {
         guard origin.hasSameBytes(as: key.name) else { throw .originDiffers(expected: key.name, found: origin) }
     }
 
-    func signed(by key: SigningKey) -> SignedNote { SignedNote(text: text, signedBy: [key]) }
-
-    private var text: String { ([origin, String(size), root.base64] + extensions).joined(separator: "\n") + "\n" }
+    public func signed(by key: SigningKey) -> SignedNote {
+        SignedNote(text: "\(origin)\n\(size)\n\(root.base64)\n", signedBy: [key])
+    }
 
     private static func malformed(_ reason: String) -> ProofError { .malformed(subject: "the checkpoint", reason: reason) }
 }
