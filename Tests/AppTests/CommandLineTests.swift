@@ -1,5 +1,6 @@
 import ArgumentParser
 import Encoding
+import EventStore
 import Foundation
 import TestDatabase
 import TestServer
@@ -58,6 +59,13 @@ import Testing
                 #expect(!result.error.contains("hush") && !result.output.contains("hush"), "\(result.error)\(result.output)")
             }
         }
+    }
+
+    @Test func `names the command that helps behind an error of the log`() {
+        #expect(Humon.hint(for: EventLogError.lockHeld).contains("humon doctor"))
+        #expect(Humon.hint(for: ReadModelError.missing).contains("humon projections rebuild --all"))
+        #expect(Humon.hint(for: ReadModelError.underWay("users_v1")).contains("--status"))
+        #expect(Humon.hint(for: ReadModelError.busy).isEmpty)
     }
 
     @Test func `offers --database in every command that uses the database`() throws {

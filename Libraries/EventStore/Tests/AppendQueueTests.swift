@@ -94,7 +94,7 @@ private enum Written: DomainEvent {
                                 try await log.record(.counting("a", after: 0))
                             }
                             #expect(error == .lockHeld)
-                            #expect("\(EventLogError.lockHeld)".contains("humon doctor"))
+                            #expect("\(EventLogError.lockHeld)".contains("the log's lock"))
                         }
                     }
                 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import EventStore
 internal import Foundation
 internal import Telemetry
 
@@ -39,9 +40,19 @@ extension Humon {
         case let error:
             let code = exitCode(for: error).rawValue
             let output = code == Exit.done ? FileHandle.standardOutput : FileHandle.standardError
-            let message = fullMessage(for: error)
+            let message = [fullMessage(for: error), hint(for: error)].filter { !$0.isEmpty }.joined(separator: "\n")
             if !message.isEmpty { output.write(Data((message + "\n").utf8)) }
             Exit.now(code)
+        }
+    }
+
+    /// The command that helps, which the library does not know.
+    static func hint(for error: any Error) -> String {
+        switch error {
+        case ReadModelError.ahead, ReadModelError.missing: "humon projections rebuild --all rebuilds them."
+        case ReadModelError.underWay: "humon projections rebuild --all --status shows its progress."
+        case EventStore.EventLogError.lockHeld: "humon doctor names the session."
+        default: ""
         }
     }
 }

@@ -203,16 +203,15 @@ public enum ReadModelError: Error, Hashable, CustomStringConvertible {
         case .unknown(let name, let known): "There is no read model \(name); there are \(known.joined(separator: ", "))."
         case .ahead(let schema, let position, let tail):
             "The read model \(schema) is at position \(position), but the log ends at \(tail): the log has lost its end. If that "
-                + "is as it should be, after a restore say, run humon projections rebuild --all."
-        case .underWay(let schema):
-            "Another process is filling \(schema): humon projections rebuild --all --status shows its progress."
+                + "is as it should be, after a restore say, rebuild the read models."
+        case .underWay(let schema): "Another process is filling \(schema)."
         case .aborted(let schema): "The work on \(schema) was aborted, and its tables were dropped."
         case .noPreviousTables(let name): "The read model \(name) has no tables to go back to."
         case .busy:
             "Another process is replacing or dropping tables of read models, and waits for their readers: try again later."
         case .served(let schema):
             "A server answers from the read model \(schema): stop the servers of that version. Behind a pooler, wait 20 minutes then."
-        case .missing: "A read model is missing: run humon projections rebuild --all."
+        case .missing: "A read model is missing: rebuild the read models."
         case .unreadable(let error):
             "The read models cannot follow the log, in which this program cannot read a recorded event (\(error)): replace this "
                 + "server by a release that reads it."

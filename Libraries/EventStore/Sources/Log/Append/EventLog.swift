@@ -265,7 +265,7 @@ public enum EventLogError: Error, Hashable, CustomStringConvertible {
         case .overloaded: "\(EventLog.queueLimit) appends are waiting already"
         case .closed: "the log is being closed"
         case .expired: "the append waited for too long behind others, and was not carried out"
-        case .lockHeld: "another session holds the log's lock, or a lock of a read model; humon doctor names it"
+        case .lockHeld: "another session holds the log's lock, or a lock of a read model"
         }
     }
 }
