@@ -165,8 +165,6 @@ CREATE TABLE log.tiles (
     hashes bytea NOT NULL CHECK (octet_length(hashes) BETWEEN 32 AND 8192 AND octet_length(hashes) % 32 = 0),
     PRIMARY KEY (level, index)
 );
--- Hashes cannot be compressed.
-ALTER TABLE log.tiles ALTER COLUMN hashes SET STORAGE EXTERNAL;
 -- The newest signed checkpoint of the tree is the row that counts.
 CREATE TABLE log.tree_checkpoints (
     size bigint PRIMARY KEY,

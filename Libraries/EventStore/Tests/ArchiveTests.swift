@@ -171,6 +171,10 @@ import Testing
         .line(7, #""requesthash":""#, #""requesthash":"0"#, "22023"),
         .line(1, #"specversion":"1.0"#, #"specversion":"1.1"#, "CloudEvent"),
         .line(3, "/log/", "/log/0", "the source is not that"),
+        .line(1, "counter-1", "counter-" + (0..<900).map { _ in "\(UInt64.random(in: 0...UInt64.max))" }.joined(), "54000"),
+        .line(
+            1, #""id":"#, #""x":"# + String(repeating: "[", count: 200_000) + String(repeating: "]", count: 200_000) + #","id":"#,
+            "54001"),
         Tampering(name: "no object", line: 5, reason: "no JSON object", change: { $0[4] = "tea" }),
         Tampering(name: "the end of a COPY", line: 5, reason: "no JSON object", change: { $0.insert(#"\."#, at: 4) }),
         Tampering(name: "half an object", line: 5, reason: "22P02", change: { $0[4].removeLast() }),

@@ -33,9 +33,13 @@ struct TreeSubscription: Subscription {
                 let hashes = tiles.map { Bytea(bytes: $0.hashes.joined()) }
                 try await transaction.query("SELECT log.keep_tree(\(levels), \(indexes), \(hashes), \(growth.size), \(note))")
             }
-        } catch  where !error.mayPass && !(error is CancellationError) {
+        } catch  where !(error is CancellationError) && (!error.mayPass || error.isTimeout) {
             // No event is at fault, and no stream may be parked for it.
             throw BrokenTree(reason: (error as? BrokenTree)?.reason ?? "\(error)")
         }
     }
+}
+
+extension Error {
+    fileprivate var isTimeout: Bool { (self as? PostgresError)?.sqlState == .queryCanceled }
 }

@@ -68,7 +68,7 @@ public struct LogImport: Sendable {
 
     private func refuseUnlessEmpty(_ connection: LeasedConnection) async throws {
         let isEmpty = try await connection.query(
-            "SELECT log.tail() = 0 AND NOT EXISTS (SELECT FROM log.commands)"
+            "SELECT log.tail() = 0 AND NOT EXISTS (SELECT FROM log.commands) AND NOT EXISTS (SELECT FROM log.tiles)"
         ).decode(Bool.self)
         guard isEmpty == [true] else {
             throw LogArchiveError("The log of this database is not empty: an archive goes into an empty log only")
@@ -176,19 +176,19 @@ public struct LogImport: Sendable {
     }
 
     private static func sentence(on refusal: PostgresError.ServerError) -> String {
-        switch refusal.constraint {
-        case "archive_specversion": "this is no CloudEvent of version 1.0"
-        case "recorded_events_pkey": "the position stands on a line before"
-        case "recorded_events_id", "commands_pkey": "the id stands on a line before"
-        case "recorded_events_stream_version": "the version of the stream stands on a line before"
-        case _: "\(refusal)"
+        switch (refusal.constraint, refusal.sqlState) {
+        case ("archive_specversion", _): "this is no CloudEvent of version 1.0"
+        case ("recorded_events_pkey", .uniqueViolation): "the position stands on a line before"
+        case ("recorded_events_id", .uniqueViolation), ("commands_pkey", .uniqueViolation): "the id stands on a line before"
+        case ("recorded_events_stream_version", .uniqueViolation): "the version of the stream stands on a line before"
+        default: "\(refusal)"
         }
     }
 }
 
 extension PostgresError.ServerError {
-    /// Whether the data are at fault, and not the machine: invalid data, a constraint, or a refusal of the log.
-    fileprivate var isAboutData: Bool { ["22", "23", "HU"].contains(sqlState.rawValue.prefix(2)) }
+    /// Whether the data are at fault, and not the machine: invalid data, a constraint, a limit of PostgreSQL, or a refusal of the log.
+    fileprivate var isAboutData: Bool { ["22", "23", "54", "HU"].contains(sqlState.rawValue.prefix(2)) }
 }
 
 /// Counts lines, and refuses a line that COPY would not read as one line of JSON. Bounds PostgreSQL's memory for a line.

@@ -177,7 +177,8 @@ public enum ZstandardError: Error, Hashable, CustomStringConvertible {
         case .notZstandard: "The file is not a zstd file"
         case .noChecksum: "The file has no checksum: compress it with zstd --check"
         case .truncated: "The file is incomplete: it ends in the middle of its compressed data"
-        case .corrupt: "The file is damaged: its data cannot be decompressed, or differ from their checksum"
+        case .corrupt:
+            "The file is damaged, or needs more than 128 MiB of memory: its data cannot be decompressed, or differ from their checksum"
         case .trailingGarbage: "The file goes on with other bytes after the end of its compressed data"
         case .cannotRead(let reason): "Cannot read the file: \(reason)"
         case .cannotWrite(let reason): "Cannot write the file: \(reason)"
