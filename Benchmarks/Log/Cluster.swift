@@ -57,7 +57,7 @@ struct Database: Sendable {
         -> Value
     {
         var configuration = PostgresConfiguration(url: url)
-        configuration.role = "humon_app"
+        configuration.role = "log_app"
         configuration.connections = connections
         configuration.acquireTimeoutSeconds = 30
         return try await withPostgres(configuration, logger: .quiet, body)

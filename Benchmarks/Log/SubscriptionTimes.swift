@@ -108,7 +108,7 @@ struct SubscriptionTimes: Sendable {
         pollSeconds: Double, _ body: @Sendable (Node) async throws -> Value
     ) async throws -> Value {
         var configuration = PostgresConfiguration(url: database.url)
-        configuration.role = "humon_app"
+        configuration.role = "log_app"
         return try await withPostgres(configuration, logger: .quiet) { client in
             let notifier = LogNotifier(client: client, listens: true, pollSeconds: pollSeconds, logger: .quiet)
             return try await running(notifier.run) {

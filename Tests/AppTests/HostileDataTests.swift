@@ -121,7 +121,7 @@ private func load(_ bytes: [UInt8], into client: PostgresClient) async throws {
                 try await verification.examineTables(client, sequences: Backend.sequences)
                 #expect(verification.violations == [])
             }
-            try await database.withClient(role: "humon_app", connections: 4) { client in
+            try await database.withClient(role: "log_app", connections: 4) { client in
                 try await Backend.readModels(client).prepare()
             }
         }
@@ -150,7 +150,7 @@ private func load(_ bytes: [UInt8], into client: PostgresClient) async throws {
                     let fault = verification.violations.first { $0.reason.contains(hostile.reason) }
                     #expect(fault?.firstPosition == Int64(hostile.position), "\(hostile.reason): \(verification.violations)")
                 }
-                try await database.withClient(role: "humon_app", connections: 4) { client in
+                try await database.withClient(role: "log_app", connections: 4) { client in
                     do {
                         try await Backend.readModels(client).prepare()
                         // No read model contains metadata.

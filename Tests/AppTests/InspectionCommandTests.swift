@@ -19,7 +19,7 @@ private struct Tool: Sendable {
             #expect(demo.status == 0, "\(demo.error)")
             let login = "looks_\(UUID().uuidString.prefix(8).lowercased())"
             try await database.withClient { client in
-                try await client.query("CREATE ROLE \(identifier: login) LOGIN IN ROLE humon_reader")
+                try await client.query("CREATE ROLE \(identifier: login) LOGIN IN ROLE log_reader")
                 try await client.query(
                     """
                     INSERT INTO log.recorded_events
@@ -214,7 +214,7 @@ private struct Tool: Sendable {
                 let url = database.url.replacing("user=humon", with: "user=\(login)")
                 let stranger = try await HumonProcess.run(["log", "tail"], in: directory, environment: ["DATABASE_URL": url])
                 #expect(stranger.status == 1)
-                #expect(stranger.error.contains("GRANT humon_reader TO \"\(login)\""), "\(stranger.error)")
+                #expect(stranger.error.contains("GRANT log_reader TO \"\(login)\""), "\(stranger.error)")
                 try await database.withClient { client in _ = try await client.query("DROP ROLE \(identifier: login)") }
             }
         }

@@ -33,7 +33,7 @@ import Testing
             #expect(ill.output.contains(/positions +1 +7 +position 7 is missing\n/))
             #expect(
                 ill.output.contains(
-                    /events +1 +\d+ +EventCreated +2 +EventCreated has formats 1 to 1, not 2: written by a newer humon\n/))
+                    /events +1 +\d+ +EventCreated +2 +EventCreated has formats 1 to 1, not 2: written by a newer program\n/))
             #expect(ill.output.contains(/sequences +1 +log.event_ids is at \d+, but event-999 is in use\n/))
             let exported = try await HumonProcess.run(["log", "export", "log.zst"], in: directory, environment: environment)
             #expect((exported.status, exported.error.contains("a hole after position 6")) == (1, true), "\(exported.error)")

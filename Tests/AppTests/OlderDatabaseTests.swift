@@ -25,8 +25,8 @@ import Testing
                     "CREATE SCHEMA humon", "CREATE SCHEMA log", "CREATE TABLE log.recorded_events (position bigint)",
                     "CREATE TABLE humon.migrations (name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz DEFAULT now())",
                     "INSERT INTO humon.migrations VALUES ('0001_log', repeat('a', 64)), ('0002_ids', repeat('b', 64))",
-                    "GRANT USAGE ON SCHEMA humon, log TO humon_reader",
-                    "GRANT SELECT ON ALL TABLES IN SCHEMA humon, log TO humon_reader",
+                    "GRANT USAGE ON SCHEMA humon, log TO log_reader",
+                    "GRANT SELECT ON ALL TABLES IN SCHEMA humon, log TO log_reader",
                 ])
             }
             let before = try await database.withClient { try await $0.query(Self.contents).decode(String.self) }

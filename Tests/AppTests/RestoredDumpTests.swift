@@ -20,7 +20,7 @@ import Testing
                 let error = await #expect(throws: TestProgram.Failed.self) {
                     try await TestPostgres.run("pg_restore", ["--dbname", postgres.url(), dump])
                 }
-                #expect(error?.description.contains(#"role "humon_app" does not exist"#) == true)
+                #expect(error?.description.contains(#"role "log_app" does not exist"#) == true)
                 try await Self.mend(postgres.url(), in: directory)
             }
             try await postgres.stop()

@@ -66,7 +66,7 @@ import Users
     }
 
     private static func rebuild(_ database: TestDatabase) async throws {
-        _ = try await database.withClient(role: "humon_app", connections: 4) { client in
+        _ = try await database.withClient(role: "log_app", connections: 4) { client in
             try await ReadModels(projections: [AttendancesProjection()], client: client, logger: .quiet).rebuild { _ in }
         }
     }
@@ -135,7 +135,7 @@ import Users
             try await TestNode.with(database, isCounting: false) { node in
                 try await node.create(3)
                 for event: Int64 in 1...3 { try await node.attend(event, by: 1) }
-                try await database.withClient(role: "humon_app", connections: 4) { client in
+                try await database.withClient(role: "log_app", connections: 4) { client in
                     let notifier = LogNotifier(client: client, listens: false, pollSeconds: 0.05, logger: .quiet)
                     let counts = InMemoryReadModel(
                         AttendanceCounts(limit: 2), client: client, notifier: notifier, roomPauseSeconds: 0.05,

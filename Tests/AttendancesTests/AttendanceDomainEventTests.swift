@@ -45,7 +45,7 @@ import Users
     }
 
     @Test func `an attendance event in a newer format is refused`() {
-        #expect(throws: FormatError("AttendanceAdded has formats 1 to 1, not 2: written by a newer humon")) {
+        #expect(throws: FormatError("AttendanceAdded has formats 1 to 1, not 2: written by a newer program")) {
             try AttendanceDomainEvent.decode(StoredEvent(type: "AttendanceAdded", format: 2, facts: Array(text.utf8)))
         }
     }

@@ -186,7 +186,7 @@ import Users
                 }
                 try await node.attend(2, by: 2)
             }
-            try await database.withClient(role: "humon_app", connections: 4) { client in
+            try await database.withClient(role: "log_app", connections: 4) { client in
                 let domainEvents: [any DomainEvent.Type] = [EventDomainEvent.self, AttendanceDomainEvent.self]
                 var verification = try await LogVerification(of: LogReader(client: client), decodedBy: domainEvents)
                 try await verification.examineTables(client, sequences: [])

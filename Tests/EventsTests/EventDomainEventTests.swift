@@ -69,7 +69,7 @@ import Users
 
     @Test(arguments: ["EventCreated", "EventUpdated", "EventCancelled", "EventHidden", "EventUnhidden", "EventErased"])
     func `an event's domain event in a newer format is refused`(type: String) {
-        #expect(throws: FormatError("\(type) has formats 1 to 1, not 2: written by a newer humon")) {
+        #expect(throws: FormatError("\(type) has formats 1 to 1, not 2: written by a newer program")) {
             try EventDomainEvent.decode(type, format: 2, together: Array("{}".utf8))
         }
     }

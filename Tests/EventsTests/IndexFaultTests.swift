@@ -98,7 +98,7 @@ private enum CreatedAnew: DomainEvent {
         async throws
     {
         try await TestNode.withDatabase { database in
-            try await database.withClient(role: "humon_app", connections: 3) { client in
+            try await database.withClient(role: "log_app", connections: 3) { client in
                 // This log belongs to another version of the program, so this program's read model lags.
                 let other = EventLog(client: client, projections: [], logger: .quiet)
                 let module = EventsModule(

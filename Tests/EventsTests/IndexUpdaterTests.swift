@@ -174,7 +174,7 @@ import Users
                 for number in 0..<3 { try await node.create(.at(number)) }
                 try await node.hide(node.create().id)
                 let before = try await ReadModelState.of(EventsProjection.self, node.client).tableGeneration
-                try await database.withClient(role: "humon_app", connections: 4) { client in
+                try await database.withClient(role: "log_app", connections: 4) { client in
                     let models = ReadModels(projections: [EventsProjection()], client: client, logger: .quiet)
                     try await models.rebuild { _ in }
                 }
@@ -195,7 +195,7 @@ import Users
                 _ = try await database.withClient { try await $0.query("UPDATE events_v1.events SET name = 'Lie'") }
                 try await TestNode.with(database) { fooled in
                     #expect(try await fooled.module.view().event(id)?.text.contains("Lie") == true)
-                    try await database.withClient(role: "humon_app", connections: 4) { client in
+                    try await database.withClient(role: "log_app", connections: 4) { client in
                         let models = ReadModels(projections: [EventsProjection()], client: client, logger: .quiet)
                         try await models.rebuild { _ in }
                     }

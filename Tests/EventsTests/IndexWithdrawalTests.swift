@@ -172,7 +172,7 @@ private let away = NearbySearch.everywhere
             // A wrong value that the index loads: it differs from the tables of a rebuild.
             _ = try await database.withClient { try await $0.query("UPDATE events_v1.events SET name = 'Lie'") }
             try await TestNode.with(database, listener: recorder) { _ in
-                _ = try await database.withClient(role: "humon_app", connections: 4) { client in
+                _ = try await database.withClient(role: "log_app", connections: 4) { client in
                     try await ReadModels(projections: [EventsProjection()], client: client, logger: .quiet).rebuild { _ in }
                 }
                 try await eventually { recorder.now.loaded.count == 2 }

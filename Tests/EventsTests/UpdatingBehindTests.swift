@@ -17,7 +17,7 @@ import Users
         _ body: @escaping @Sendable (EventsModule, EventID, PostgresClient, EventLog, Waits) async throws -> Void
     ) async throws {
         try await TestNode.withDatabase { database in
-            try await database.withClient(role: "humon_app", connections: 3) { client in
+            try await database.withClient(role: "log_app", connections: 3) { client in
                 let log = EventLog(client: client, projections: [EventsProjection()], logger: .quiet)
                 let waits = Waits()
                 var dependencies = Dependencies.system

@@ -67,7 +67,7 @@ import Users
                     """)
                 try await client.query("ANALYZE events_v1.events")
             }
-            var configuration = database.configuration(role: "humon_app", connections: 1)
+            var configuration = database.configuration(role: "log_app", connections: 1)
             configuration.sessionSettings = ["enable_seqscan": "off"]
             try await withPostgres(configuration, logger: .quiet) { client in
                 let query = try OwnEvents(of: .ann, ["limit": "10", "after": "5000"]).query

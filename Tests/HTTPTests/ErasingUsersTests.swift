@@ -119,8 +119,8 @@ import Testing
                 for schema in ["events_v1_previous", "events_v8", "events_v9"] {
                     try await client.query("CREATE SCHEMA \(identifier: schema)")
                     try await client.query("CREATE TABLE \(identifier: schema).events (LIKE events_v1.events INCLUDING ALL)")
-                    try await client.query("ALTER TABLE \(identifier: schema).events OWNER TO humon_app")
-                    try await client.query("GRANT USAGE ON SCHEMA \(identifier: schema) TO humon_app")
+                    try await client.query("ALTER TABLE \(identifier: schema).events OWNER TO log_app")
+                    try await client.query("GRANT USAGE ON SCHEMA \(identifier: schema) TO log_app")
                     try await client.query("INSERT INTO log.read_models (schema, version, position) VALUES (\(schema), 1, 0)")
                 }
                 #expect(try await api.send(.delete, "/v1/users/me", token: "person").status == 200)

@@ -61,7 +61,7 @@ import Testing
         try await TestDatabase.with { database in
             try await TestNode.with(database) { node in
                 let (id, token) = try await node.signUp("first")
-                try await database.withClient(role: "humon_app", connections: 2) { client in
+                try await database.withClient(role: "log_app", connections: 2) { client in
                     let notifier = LogNotifier(client: client, listens: false, pollSeconds: 0.05, logger: .quiet)
                     let endings = TokenEndings(client: client, notifier: notifier, logger: .quiet)
                     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -224,7 +224,7 @@ import Testing
                 _ = try await node.rotate(token, to: "new")
                 for id in [id, try await node.signUp().id] { _ = try await node.revoke(id) }
             }
-            try await database.withClient(role: "humon_app", connections: 4) { client in
+            try await database.withClient(role: "log_app", connections: 4) { client in
                 var verification = try await LogVerification(
                     of: LogReader(client: client), decodedBy: [UserDomainEvent.self])
                 try await verification.examineTables(client, sequences: [])

@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func `a user event in a newer format is refused`() {
-        #expect(throws: FormatError("UserCreated has formats 1 to 1, not 2: written by a newer humon")) {
+        #expect(throws: FormatError("UserCreated has formats 1 to 1, not 2: written by a newer program")) {
             try UserDomainEvent.decode("UserCreated", format: 2, together: Array(text.utf8))
         }
     }

@@ -77,7 +77,7 @@ BEGIN
         END IF;
         IF found_position IS NULL OR NOT wanted.is_inline AND found_position <> tail THEN
             RAISE EXCEPTION 'a read model is missing, behind the log, or of another version'
-                USING ERRCODE = 'HU001', HINT = 'run: humon projections rebuild';
+                USING ERRCODE = 'HU001', HINT = 'rebuild the read model';
         END IF;
     END LOOP;
     INSERT INTO log.inline_read_models VALUES (newest.number + 1, read_models);

@@ -118,7 +118,7 @@ extension DomainEvent {
             throw FormatError("no stored type \(type) in category \(category)")
         }
         guard (1...stored.currentFormat).contains(format) else {
-            throw FormatError("\(type) has formats 1 to \(stored.currentFormat), not \(format): written by a newer humon")
+            throw FormatError("\(type) has formats 1 to \(stored.currentFormat), not \(format): written by a newer program")
         }
         do {
             let content = try EventContent(event)

@@ -19,7 +19,7 @@ public struct ModuleContext: Sendable {
     ///   - modules: all modules of the process
     public init(
         log: EventLog, database: PostgresClient, dependencies: Dependencies, notifier: LogNotifier? = nil, modules: [Module] = [],
-        logger: Logger = Logger(label: "humon.modules")
+        logger: Logger = Logger(label: "modules")
     ) {
         self.log = log
         self.database = database

@@ -83,7 +83,7 @@ private enum Written: DomainEvent {
 
     @Test func `an append that meets a held lock names the log's lock`() async throws {
         try await TestDatabase.with { database in
-            var configuration = database.configuration(role: "humon_app", connections: 1)
+            var configuration = database.configuration(role: "log_app", connections: 1)
             configuration.sessionSettings["lock_timeout"] = "100"
             try await withPostgres(configuration, logger: .quiet) { client in
                 try await database.withClient { blocker in

@@ -73,7 +73,7 @@ import Testing
 
     @Test func `one lookup answers all appends that wait for one stream`() async throws {
         try await TestStore.with { store in
-            try await store.database.withClient(role: "humon_app", connections: 1) { client in
+            try await store.database.withClient(role: "log_app", connections: 1) { client in
                 let batch = (0..<100).map { Self.append("\($0)", to: Self.a, after: 0) }
                 let transaction = AppendTransaction(client: client, projections: [], logger: .quiet)
                 let results = try await transaction.append(batch).map { try $0.get() }
@@ -201,7 +201,7 @@ import Testing
             let batch = [Self.append("a", to: Self.a, after: 0), Self.append("b", to: Self.b, after: 0)]
             let transaction = AppendTransaction(client: store.client, projections: [SumProjection()], logger: .quiet)
             for result in await transaction.append(batch) { #expect(throws: Never.self) { try result.get() } }
-            try await store.database.asSuperuser("REVOKE EXECUTE ON FUNCTION log.outcomes FROM humon_app")
+            try await store.database.asSuperuser("REVOKE EXECUTE ON FUNCTION log.outcomes FROM log_app")
             for result in await transaction.append(batch) {
                 let error = #expect(throws: PostgresError.self) { try result.get() }
                 #expect(error?.sqlState == .insufficientPrivilege)

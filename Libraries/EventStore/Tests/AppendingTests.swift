@@ -84,7 +84,7 @@ import Testing
 
     @Test func `the positions of two concurrent writers are contiguous`() async throws {
         try await TestStore.with { store in
-            try await store.database.withClient(role: "humon_app") { client in
+            try await store.database.withClient(role: "log_app") { client in
                 try await TestStore.withLog(client, projections: [SumProjection()]) { other in
                     let results = try await gather(600) { number in
                         try await (number % 2 == 0 ? store.log : other).record(
@@ -162,7 +162,7 @@ import Testing
     /// Lasts as long as the writer looks for the result.
     @Test func `a batch whose connection broke may have been recorded if the database stays away`() async throws {
         try await TestDatabase.with { database in
-            var configuration = database.configuration(role: "humon_app", connections: 1)
+            var configuration = database.configuration(role: "log_app", connections: 1)
             configuration.acquireTimeoutSeconds = 0.2
             let results = try await withPostgres(configuration, logger: .quiet) { client in
                 // On a busy machine a connection takes longer than the timeout; the client keeps it then.
@@ -196,7 +196,7 @@ import Testing
 
     @Test func `an append after the log was closed is refused`() async throws {
         try await TestDatabase.with { database in
-            try await database.withClient(role: "humon_app") { client in
+            try await database.withClient(role: "log_app") { client in
                 let log = EventLog(client: client, projections: [], logger: .quiet)
                 let running = Task { await log.run() }
                 _ = try await log.record(.counting("a", after: 0))

@@ -32,7 +32,7 @@ extension TestStore {
 
     @Test func `a command under a key makes no query before its append, and a repetition makes none either`() async throws {
         try await TestStore.with { store in
-            try await store.database.withClient(role: "humon_app") { client in
+            try await store.database.withClient(role: "log_app") { client in
                 let commands = store.commands(client)
                 let before = client.statistics.queries.counts.reduce(0, +)
                 for round in 0..<2 {

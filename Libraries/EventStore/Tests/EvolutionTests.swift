@@ -30,7 +30,7 @@ import Testing
                     """
                 )
             }
-            try await database.withClient(role: "humon_app") { client in
+            try await database.withClient(role: "log_app") { client in
                 try await body(LogReader(client: client), database)
             }
         }
@@ -70,7 +70,7 @@ import Testing
                 verification.violations.map {
                     "\($0.firstPosition ?? 0) \($0.count) \($0.kind?.type ?? "") \($0.kind?.format ?? 0) \($0.reason)"
                 } == [
-                    "5 1 TeaBrewed 4 TeaBrewed has formats 1 to 3, not 4: written by a newer humon",
+                    "5 1 TeaBrewed 4 TeaBrewed has formats 1 to 3, not 4: written by a newer program",
                     "6 1 TeaSpilt 1 no stored type TeaSpilt in category tea",
                     "7 2 TeaBrewed 1 TeaBrewed, format 1: no usable minutes in the stored data",
                 ])

@@ -75,7 +75,7 @@ extension AppendRequest {
         _ database: TestDatabase, _ domainEvent: any DomainEvent.Type, isPooled: Bool,
         _ body: @escaping @Sendable (FormatRegistry, PostgresClient) async throws -> Void
     ) async throws {
-        var configuration = database.configuration(role: "humon_app", connections: 3)
+        var configuration = database.configuration(role: "log_app", connections: 3)
         configuration.isPooled = isPooled
         try await withPostgres(configuration, logger: .quiet) { client in
             try await body(FormatRegistry(ProgramFormats(of: [domainEvent]), client: client), client)

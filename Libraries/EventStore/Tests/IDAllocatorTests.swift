@@ -8,7 +8,7 @@ import Testing
 @Suite struct `Allocating ids` {
     @Test func `concurrent callers get distinct ids`() async throws {
         try await TestDatabase.with { database in
-            try await database.withClient(role: "humon_app") { client in
+            try await database.withClient(role: "log_app") { client in
                 let ids = IDAllocator(sequence: "log.user_ids", client: client, history: LogHistory(logger: .quiet))
                 let results = try await gather(500) { _ in try await ids.next() }
                 #expect(results.compactMap { try? $0.get() }.sorted() == Array(1...500))
@@ -18,7 +18,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(15))) func `a cancelled caller does not wait for an id`() async throws {
         try await TestDatabase.with { database in
-            try await database.withClient(role: "humon_app", connections: 1) { client in
+            try await database.withClient(role: "log_app", connections: 1) { client in
                 let ids = IDAllocator(sequence: "log.user_ids", client: client, history: LogHistory(logger: .quiet))
                 // The only connection is leased, so the allocator cannot fetch ids.
                 try await client.withConnection { _ in
@@ -35,7 +35,7 @@ import Testing
 
     @Test func `the allocator fetches new ids after the log lost its end`() async throws {
         try await TestDatabase.with { database in
-            try await database.withClient(role: "humon_app") { client in
+            try await database.withClient(role: "log_app") { client in
                 let history = LogHistory(logger: .quiet)
                 let ids = IDAllocator(sequence: "log.user_ids", client: client, history: history)
                 // After 100 concurrent callers the allocator has ids in stock.

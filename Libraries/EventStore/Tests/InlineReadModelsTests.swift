@@ -63,7 +63,7 @@ import Testing
     @Test func `a session lock marks a read model as served and ends with the session`() async throws {
         try await TestStore.with { store in
             #expect(try await store.models.list().map(\.servedAt) == [nil])
-            try await store.database.withClient(role: "humon_app") { server in
+            try await store.database.withClient(role: "log_app") { server in
                 try await server.withConnection { session in
                     try await store.models.holdServed(on: session)
                     #expect(try await store.isServed())
@@ -77,7 +77,7 @@ import Testing
     @Test func `the served-at time is written only if the connection is pooled`() async throws {
         try await TestStore.with { store in
             func keep(isPooled: Bool, until isDone: @Sendable @escaping () async throws -> Bool) async throws {
-                var configuration = store.database.configuration(role: "humon_app", connections: 2)
+                var configuration = store.database.configuration(role: "log_app", connections: 2)
                 configuration.isPooled = isPooled
                 try await withPostgres(configuration, logger: .quiet) { client in
                     let models = ReadModels(projections: [SumProjection()], client: client, logger: .quiet)

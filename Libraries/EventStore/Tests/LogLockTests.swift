@@ -9,7 +9,7 @@ import Testing
     private static func watching(
         _ database: TestDatabase, _ body: @Sendable (PostgresClient) async throws -> Void
     ) async throws {
-        var configuration = database.configuration(role: "humon_app", connections: 3)
+        var configuration = database.configuration(role: "log_app", connections: 3)
         configuration.applicationName = "humon watching:1"
         try await withPostgres(configuration, logger: .quiet) { client in
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -24,7 +24,7 @@ import Testing
     private static func withFrozen(
         _ database: TestDatabase, _ body: @Sendable (PostgresClient) async throws -> Void
     ) async throws {
-        var configuration = database.configuration(role: "humon_app", connections: 2)
+        var configuration = database.configuration(role: "log_app", connections: 2)
         configuration.applicationName = "humon frozen:2"
         try await withPostgres(configuration, logger: .quiet, body)
     }
@@ -35,7 +35,7 @@ import Testing
                 await #expect(throws: PostgresError.self) {
                     try await frozen.withTransaction { connection in
                         try await connection.query("SELECT log.lock()")
-                        try await database.withClient(role: "humon_app", connections: 3) { client in
+                        try await database.withClient(role: "log_app", connections: 3) { client in
                             try await TestStore.withLog(client, projections: []) { log in
                                 let append = Task { try await log.record(.counting("a", after: 0)) }
                                 // Before the watch runs, which ends the session.
@@ -93,7 +93,7 @@ import Testing
         try await TestDatabase.with { database in
             try await Self.watching(database) { client in
                 // A client of its own: a query of the first can wait behind the one that waits for the lock.
-                let waiting = try await database.withClient(role: "humon_app", connections: 1) { other in
+                let waiting = try await database.withClient(role: "log_app", connections: 1) { other in
                     try await database.whileLogIsLocked {
                         let waiting = Task { try await client.query("SELECT log.lock()") }
                         try await eventually("a waiting session") { try await !LogLock(client: other).holders().isEmpty }
@@ -110,7 +110,7 @@ import Testing
 
     @Test func `nobody is named while no session waits`() async throws {
         try await TestDatabase.with { database in
-            try await database.withClient(role: "humon_app") { client in
+            try await database.withClient(role: "log_app") { client in
                 try await client.withTransaction { connection in
                     try await connection.query("SELECT log.lock()")
                     #expect(try await LogLock(client: client).holders() == [])

@@ -20,7 +20,7 @@ import Testing
 
     @Test func `an append wakes readers in another process`() async throws {
         try await TestStore.with { store in
-            try await store.database.withClient(role: "humon_app", connections: 2) { client in
+            try await store.database.withClient(role: "log_app", connections: 2) { client in
                 try await TestStore.withNotifier(client, listens: true) { notifier in
                     try await listening(store.database)
                     var tail = LogTail(client: client, notifier: notifier, after: 0).makeAsyncIterator()
@@ -41,7 +41,7 @@ import Testing
         try await TestStore.with { store in
             // It does not run, so it neither polls nor listens.
             let notifier = LogNotifier(client: store.client, listens: false, logger: .quiet)
-            try await store.database.withClient(role: "humon_app", connections: 1) { client in
+            try await store.database.withClient(role: "log_app", connections: 1) { client in
                 let process = try await client.query("SELECT pg_backend_pid()").decode(Int32.self)[0]
                 let (ends, continuation) = AsyncStream.makeStream(of: Int64.self)
                 var iterator = ends.makeAsyncIterator()
@@ -75,7 +75,7 @@ import Testing
 
     @Test func `the notifier listens again after its connection broke`() async throws {
         try await TestStore.with { store in
-            try await store.database.withClient(role: "humon_app", connections: 2) { client in
+            try await store.database.withClient(role: "log_app", connections: 2) { client in
                 try await TestStore.withNotifier(client, listens: true) { notifier in
                     try await listening(store.database)
                     _ = try await store.database.withClient { administrator in
@@ -104,7 +104,7 @@ import Testing
 
     @Test func `many appends send few notifications, and none inside an append's transaction`() async throws {
         try await TestStore.with { store in
-            var configuration = store.database.configuration(role: "humon_app", connections: 1)
+            var configuration = store.database.configuration(role: "log_app", connections: 1)
             configuration.acquireTimeoutSeconds = 600
             try await withPostgres(configuration, logger: .quiet) { client in
                 try await TestStore.withNotifier(client) { notifier in
@@ -134,7 +134,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(5))) func `an append right before the shutdown is announced`() async throws {
         try await TestStore.with { store in
-            try await store.database.withClient(role: "humon_app", connections: 1) { client in
+            try await store.database.withClient(role: "log_app", connections: 1) { client in
                 try await client.withConnection { connection in
                     try await connection.withNotifications(on: LogNotifier.channel) { notifications in
                         var iterator = notifications.makeAsyncIterator()

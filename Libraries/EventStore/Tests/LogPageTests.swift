@@ -15,7 +15,7 @@ import Testing
             try await store.count(7)
             let ids = try await store.reader.read(after: 0, limit: 7).map(\.envelope.id)
             for filter in filters {
-                try await store.database.withClient(role: "humon_app") { client in
+                try await store.database.withClient(role: "log_app") { client in
                     let reader = LogReader(client: client)
                     for (after, limit, through) in [(Int64(0), Int64(3), Int64(3)), (3, 3, 6), (6, 3, 7), (7, 3, 7)] {
                         let before = client.statistics.queries.counts.reduce(0, +)

@@ -109,17 +109,17 @@ import Testing
         try await TestStore.with { store in
             try await store.database.withClient { superuser in
                 try await superuser.run([
-                    "GRANT SELECT ON log.pepper TO humon_reader", "GRANT TRUNCATE ON log.leases TO humon_app",
-                    "GRANT UPDATE ON log.program_formats TO humon_reader",
+                    "GRANT SELECT ON log.pepper TO log_reader", "GRANT TRUNCATE ON log.leases TO log_app",
+                    "GRANT UPDATE ON log.program_formats TO log_reader",
                 ])
                 let violations = try await LogRights.violations(superuser, readModels: [])
                 #expect(
-                    Set(violations.map(\.hint)) == [
-                        "REVOKE SELECT ON log.pepper FROM humon_reader, PUBLIC;",
-                        "REVOKE TRUNCATE ON log.leases FROM humon_app, PUBLIC;",
-                        "REVOKE UPDATE ON log.program_formats FROM humon_reader, PUBLIC;",
+                    Set(violations.map(\.statement)) == [
+                        "REVOKE SELECT ON log.pepper FROM log_reader, PUBLIC;",
+                        "REVOKE TRUNCATE ON log.leases FROM log_app, PUBLIC;",
+                        "REVOKE UPDATE ON log.program_formats FROM log_reader, PUBLIC;",
                     ])
-                #expect(violations.map(\.reason).contains("humon_reader may SELECT log.pepper"))
+                #expect(violations.map(\.reason).contains("log_reader may SELECT log.pepper"))
             }
         }
     }
@@ -133,15 +133,15 @@ import Testing
                 try await superuser.withConnection { connection in
                     try await connection.execute(
                         script: """
-                            REVOKE ALL ON SCHEMA sums_v1 FROM humon_reader; REVOKE ALL ON ALL TABLES IN SCHEMA sums_v1 FROM humon_reader;
+                            REVOKE ALL ON SCHEMA sums_v1 FROM log_reader; REVOKE ALL ON ALL TABLES IN SCHEMA sums_v1 FROM log_reader;
                             ALTER SCHEMA sums_v1 OWNER TO CURRENT_USER; ALTER TABLE sums_v1.sums OWNER TO CURRENT_USER;
-                            REVOKE USAGE ON SCHEMA log FROM humon_app;
+                            REVOKE USAGE ON SCHEMA log FROM log_app;
                             """)
                 }
                 let reasons = try await LogRights.violations(superuser, readModels: ["sums_v1"]).map(\.reason)
-                #expect(reasons.contains("humon_app does not own the read model sums_v1"))
-                #expect(reasons.contains("humon_reader may not read the read model sums_v1"))
-                #expect(reasons.contains("humon_app may not SELECT log.recorded_events"))
+                #expect(reasons.contains("log_app does not own the read model sums_v1"))
+                #expect(reasons.contains("log_reader may not read the read model sums_v1"))
+                #expect(reasons.contains("log_app may not SELECT log.recorded_events"))
                 _ = try await Migrator(client: superuser).migrate()
                 let violations = try await LogRights.violations(superuser, readModels: ["sums_v1"])
                 #expect(violations == [])

@@ -80,7 +80,7 @@ import Testing
                     "INSERT INTO log.recorded_events SELECT 3, gen_random_uuid(), 'counter-4', 1, type, format, recorded_at, data, metadata FROM log.recorded_events WHERE stream = 'counter-3'"
                 )
             }
-            var configuration = store.database.configuration(role: "humon_app")
+            var configuration = store.database.configuration(role: "log_app")
             configuration.sessionSettings["enable_seqscan"] = "off"
             let violations = try await withPostgres(configuration, logger: .quiet) { client in
                 try await Self.examine(client).violations.map { "\($0.check) \($0.reason)" }

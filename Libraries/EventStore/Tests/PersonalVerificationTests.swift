@@ -8,7 +8,7 @@ import Testing
     /// Notes 1 and 2; the domain events of note 2 are erased.
     private static func violations(after script: String) async throws -> [String] {
         try await TestDatabase.with { database in
-            try await database.withClient(role: "humon_app") { client in
+            try await database.withClient(role: "log_app") { client in
                 try await TestStore.withLog(client, projections: []) { log in
                     for note in ["1", "2"] { _ = try await log.record(.noting(note, after: 0, .written("Dear Ann"))) }
                     _ = try await log.record(.noting("2", after: 1, .erased))

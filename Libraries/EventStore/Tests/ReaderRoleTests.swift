@@ -7,7 +7,7 @@ import Testing
     @Test func `the reader role can read every table but the pepper, and write none`() async throws {
         try await TestStore.with { store in
             _ = try await store.log.record(.counting("a", after: 0))
-            try await store.database.withClient(role: "humon_reader") { client in
+            try await store.database.withClient(role: "log_reader") { client in
                 let tables = try await client.query(
                     """
                     SELECT schemaname || '.' || relation FROM (
@@ -41,7 +41,7 @@ import Testing
     @Test func `no query of the reader role on the log holds back an append`() async throws {
         try await TestStore.with { store in
             try await store.count(2)
-            try await store.database.withClient(role: "humon_reader") { client in
+            try await store.database.withClient(role: "log_reader") { client in
                 try await client.withTransaction { reader in
                     let relations = try await reader.query(
                         "SELECT oid::regclass::text FROM pg_class WHERE relnamespace = 'log'::regnamespace AND relkind IN ('r', 'v') AND relname <> 'pepper'"

@@ -182,7 +182,7 @@ extension TestStore {
             try await change(session)
             // A client of its own: a query behind the claim, on the same connection, would wait, too.
             let claim = Task {
-                try await database.withClient(role: "humon_app", connections: 1) { other in
+                try await database.withClient(role: "log_app", connections: 1) { other in
                     try await SubscriptionLease.claim("diary", leader: leader, seconds: 30, client: other)
                 }
             }

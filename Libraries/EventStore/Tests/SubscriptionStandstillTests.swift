@@ -23,7 +23,7 @@ import Testing
                 timing.longestStandstillSeconds = 0.2
                 return timing
             }()
-            try await store.database.withClient(role: "humon_app", connections: 3) { client in
+            try await store.database.withClient(role: "log_app", connections: 3) { client in
                 try await TestStore.withNotifier(client, pollSeconds: 0.05) { notifier in
                     let service = SubscriptionRunner(
                         Diary(), client: client, notifier: notifier, timing: timing, logger: messages.logger)

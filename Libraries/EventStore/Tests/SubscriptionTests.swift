@@ -19,8 +19,8 @@ struct Diary: Subscription {
     var effect: @Sendable ([RecordedEvent]) async throws -> Void = { _ in }
 
     static let table = """
-        CREATE TABLE public.diary (entry bigserial, position bigint); GRANT ALL ON public.diary TO humon_app;
-        GRANT ALL ON SEQUENCE public.diary_entry_seq TO humon_app;
+        CREATE TABLE public.diary (entry bigserial, position bigint); GRANT ALL ON public.diary TO log_app;
+        GRANT ALL ON SEQUENCE public.diary_entry_seq TO log_app;
         """
 
     func perform(_ events: [RecordedEvent]) async throws { try await effect(events) }
@@ -58,7 +58,7 @@ extension TestStore {
     func withSubscription(
         _ diary: Diary, timing: SubscriptionRunner.Timing = .test, _ body: @escaping @Sendable () async throws -> Void
     ) async throws {
-        try await database.withClient(role: "humon_app", connections: 3) { client in
+        try await database.withClient(role: "log_app", connections: 3) { client in
             try await Self.withNotifier(client, listens: true, pollSeconds: 0.05) { notifier in
                 let service = SubscriptionRunner(diary, client: client, notifier: notifier, timing: timing, logger: .quiet)
                 try await withThrowingTaskGroup(of: Void.self) { group in

@@ -82,7 +82,7 @@ struct TestStore: Sendable {
     static func with(
         _ database: TestDatabase, _ body: @escaping @Sendable (TestStore) async throws -> Void
     ) async throws {
-        try await database.withClient(role: "humon_app", connections: 5) { client in
+        try await database.withClient(role: "log_app", connections: 5) { client in
             let models = ReadModels(projections: [SumProjection()], client: client, logger: .quiet)
             try await models.prepare()
             try await withNotifier(client) { notifier in

@@ -42,7 +42,7 @@ private enum Label: DomainEvent, Hashable {
                         '{"request_id":"r","actor":1,"trace_id":null}')
                     """)
             }
-            return try await database.withClient(role: "humon_app") { client in
+            return try await database.withClient(role: "log_app") { client in
                 var verification = try await LogVerification(of: LogReader(client: client), decodedBy: [Label.self])
                 try await verification.examineTables(client, sequences: [])
                 return verification.violations.map { "\($0.firstPosition ?? 0) \($0.reason)" }

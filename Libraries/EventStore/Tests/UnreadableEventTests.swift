@@ -43,7 +43,7 @@ extension AppendRequest {
 
 @Suite struct `Reading an event of a newer program` {
     private static let unreadable = FormatError(
-        "position 2: Counted has formats 1 to 1, not 2: written by a newer humon")
+        "position 2: Counted has formats 1 to 1, not 2: written by a newer program")
 
     private static func with(_ body: @escaping @Sendable (TestStore) async throws -> Void) async throws {
         try await TestStore.with { store in
@@ -100,7 +100,7 @@ extension AppendRequest {
     @Test func `an unreadable event stops the catch-up of its own read model only`() async throws {
         try await Self.with { store in
             let models = ReadModels(projections: [SumProjection(), TeasProjection()], client: store.client, logger: .quiet)
-            try await store.database.withClient(role: "humon_app", connections: 4) { client in
+            try await store.database.withClient(role: "log_app", connections: 4) { client in
                 try await client.withTransaction { try await ReadModels.create(TeasProjection.self, in: "teas_v1", on: $0) }
             }
             await #expect(throws: Self.unreadable) { try await models.catchUp() }

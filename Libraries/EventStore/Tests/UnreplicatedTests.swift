@@ -15,7 +15,7 @@ import Testing
     @Test func `a commit that no standby is known to hold is not acknowledged`() async throws {
         try await TestDatabase.withCluster { database in
             try await database.withClient(connections: 2) { operators in
-                try await database.withClient(role: "humon_app", connections: 2) { client in
+                try await database.withClient(role: "log_app", connections: 2) { client in
                     try await operators.query("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
                     try await operators.query("SELECT pg_reload_conf()")
                     try await eventually {

@@ -71,8 +71,8 @@ private struct CountingSumProjection: Projection {
 
     @Test func `a deploy builds the new read model beside the old one, and both programs run together`() async throws {
         try await TestDatabase.with { database in
-            try await database.withClient(role: "humon_app", connections: 5) { client in
-                try await database.withClient(role: "humon_app", connections: 5) { newClient in
+            try await database.withClient(role: "log_app", connections: 5) { client in
+                try await database.withClient(role: "log_app", connections: 5) { newClient in
                     try await Self.withProgram(client, SumProjection()) { old, oldModels in
                         try await Self.append(0..<50, of: "a", to: old)
                         try await Self.withProgram(newClient, CountingSumProjection()) { new, newModels in

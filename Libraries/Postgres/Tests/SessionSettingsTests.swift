@@ -6,9 +6,9 @@ import Testing
 @Suite struct `Settings of a session` {
     @Test func `a session has the privileges of the configured role`() async throws {
         try await TestDatabase.with { database in
-            try await database.withClient(role: "humon_app") { client in
+            try await database.withClient(role: "log_app") { client in
                 let users = try await client.query("SELECT current_user, session_user").decode((String, String).self)
-                #expect(try #require(users.first) == ("humon_app", "humon"))
+                #expect(try #require(users.first) == ("log_app", "humon"))
                 let error = await #expect(throws: PostgresError.self) { try await client.query("TRUNCATE log.recorded_events") }
                 #expect(error?.sqlState == .insufficientPrivilege)
             }

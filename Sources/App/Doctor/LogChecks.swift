@@ -15,10 +15,10 @@ struct LogChecks: Sendable {
         let violations = try await LogRights.violations(
             client, readModels: Backend.projections.map { type(of: $0).schema })
         guard !violations.isEmpty else {
-            return Check("grants", .ok, "the log is append-only; humon_app and humon_reader have their rights")
+            return Check("grants", .ok, "the log is append-only; log_app and log_reader have their rights")
         }
         var hints: [String] = []
-        for violation in violations where !hints.contains(violation.hint) { hints.append(violation.hint) }
+        for hint in violations.map({ $0.statement ?? "Run humon migrate." }) where !hints.contains(hint) { hints.append(hint) }
         return Check(
             "grants", .bad, violations.map(\.reason).joined(separator: "; "), hint: hints.joined(separator: " "))
     }

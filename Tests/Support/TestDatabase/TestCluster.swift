@@ -28,7 +28,7 @@ actor TestCluster {
         try await cluster.administer { client in
             try await client.query("CREATE DATABASE \(identifier: name) TEMPLATE \(identifier: template)")
             // A clone does not copy the privileges on the database.
-            if !isEmpty { try await client.query("GRANT CREATE ON DATABASE \(identifier: name) TO humon_app") }
+            if !isEmpty { try await client.query("GRANT CREATE ON DATABASE \(identifier: name) TO log_app") }
         }
         return (name, cluster.url(database: name))
     }

@@ -24,7 +24,7 @@ public struct TestNode<Module: Sendable>: Sendable {
         _ body: @escaping @Sendable (TestNode) async throws -> Void
     ) async throws {
         @Sendable func configuration(connections: Int) -> PostgresConfiguration {
-            var configuration = database.configuration(role: "humon_app", connections: connections)
+            var configuration = database.configuration(role: "log_app", connections: connections)
             configuration.sessionSettings = sessionSettings
             return configuration
         }
@@ -50,7 +50,7 @@ public struct TestNode<Module: Sendable>: Sendable {
 extension TestDatabase {
     /// Builds the read models of projections.
     public func prepare(_ projections: [any Projection]) async throws {
-        try await withClient(role: "humon_app", connections: 4) { client in
+        try await withClient(role: "log_app", connections: 4) { client in
             try await ReadModels(projections: projections, client: client, logger: .quiet).prepare()
         }
     }

@@ -18,7 +18,7 @@ public struct StateReader: Sendable {
         schema = type(of: projection).schema
         isInStep = type(of: projection).isInStep
         self.client = client
-        readModels = ReadModels(projections: [projection], client: client, logger: Logger(label: "humon.commands"))
+        readModels = ReadModels(projections: [projection], client: client, logger: Logger(label: "commands"))
     }
 
     /// Returns the rows of a query when the read model holds every recorded event of its category. An old row could accept a token

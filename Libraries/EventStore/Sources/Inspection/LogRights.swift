@@ -3,16 +3,17 @@ public import Postgres
 /// A check that the database itself keeps the log append-only, by the rights of roles and by triggers, and that the application and its
 /// readers have their rights. A dump that was restored into a cluster without the roles has none of them.
 public struct LogRights: Sendable {
-    /// A right, owner or trigger that differs from `db/grants.sql` and the migrations, and the command that restores it.
+    /// A right, owner or trigger that differs from `db/grants.sql` and the migrations.
     public struct Violation: Sendable, Hashable {
         public var reason: String
-        public var hint: String
+        /// The statement that restores it; nil where a migration does.
+        public var statement: String?
     }
 
     /// The role that gives the application its rights; `db/grants.sql` creates it.
-    public static let applicationRole = "humon_app"
+    public static let applicationRole = "log_app"
     /// The role that may read all tables and change none.
-    public static let readerRole = "humon_reader"
+    public static let readerRole = "log_reader"
 
     /// The tables of the schema `log`. The application may only read the first five, and may only add to the sixth.
     private static let tables = [
@@ -88,6 +89,6 @@ public struct LogRights: Sendable {
             WHERE NOT EXISTS (SELECT FROM pg_trigger AS g WHERE g.tgrelid = t.oid AND g.tgname = w.trigger AND g.tgenabled = 'A')
             ORDER BY 1
             """
-        ).decode((String, String?).self).map { Violation(reason: $0, hint: $1 ?? "Run humon migrate.") }
+        ).decode((String, String?).self).map { Violation(reason: $0, statement: $1) }
     }
 }

@@ -231,7 +231,7 @@ struct AppendTransaction: Sendable {
         }
         // The first append of a repeated one may not be on the synchronous standbys yet. A later commit waits for it.
         if answers.values.contains(where: { if case .repeated = $0 { true } else { false } }) {
-            try await client.query("SELECT pg_logical_emit_message(true, 'humon', '')")
+            try await client.query("SELECT pg_logical_emit_message(true, 'log', '')")
         }
         return answers
     }

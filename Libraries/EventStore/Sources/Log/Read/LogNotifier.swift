@@ -34,7 +34,7 @@ public final class LogNotifier: Service {
         var rounds = 0
     }
 
-    static let channel = "humon_log"
+    static let channel = "log_appended"
     /// Minimum seconds between two NOTIFYs. One NOTIFY announces all appends since the one before.
     static let announcementPauseSeconds = 0.01
     private static let listenAgainSeconds = 0.25
