@@ -32,7 +32,7 @@ import Testing
 
     private static func `import`(_ bytes: [UInt8], into client: PostgresClient, pieceSize: Int = 1_000) async throws {
         let rest = Mutex(bytes[...])
-        _ = try await LogImport(client: client).read(
+        _ = try await LogImport(client: client, pageBytes: 1_000).read(
             from: {
                 rest.withLock { rest in
                     defer { rest = rest.dropFirst(pieceSize) }
@@ -155,7 +155,7 @@ import Testing
 
     // Recorded events 1 to 10. Those at 7 and 8 answer commands.
     private static let tamperings = [
-        Tampering(name: "a line dropped", line: nil, reason: "position 5 is missing", change: { $0.remove(at: 4) }),
+        Tampering(name: "a line dropped", line: 5, reason: "not the number of the line", change: { $0.remove(at: 4) }),
         Tampering(name: "a line twice", line: 4, reason: "stands on a line before", change: { $0.insert($0[2], at: 3) }),
         Tampering(
             name: "an id twice", line: 5, reason: "the id stands on a line before",
@@ -229,10 +229,30 @@ import Testing
                     try await Self.import(Array(original.dropLast()), into: client)
                 }
                 #expect(cut?.line == 10)
-                // The order of the lines does not matter: positions tell it.
-                try await Self.import(Self.bytes(lines.reversed()), into: client)
-                #expect(try await Self.contents(client) == Self.contents(store.client))
+                let reversed = await #expect(throws: LogArchiveError.self) {
+                    try await Self.import(Self.bytes(lines.reversed()), into: client)
+                }
+                #expect(reversed?.line == 1)
+                #expect(try await Self.contents(client).isEmpty)
             }
+        }
+    }
+
+    @Test func `a file without end that is no log is refused after its first page`() async throws {
+        try await TestStore.with { store in
+            let reads = Mutex(0)
+            let endless = { @Sendable () -> [UInt8]? in
+                reads.withLock { $0 += 1 }
+                return Array(#"{"specversion":"1.0"}"#.utf8) + [UInt8(ascii: "\n")]
+            }
+            let error = await #expect(throws: LogArchiveError.self) {
+                try await store.database.withClient { client in
+                    _ = try await LogImport(client: client, pageBytes: 1_000).read(
+                        from: endless, decodedBy: [Counted.self], sequences: [])
+                }
+            }
+            #expect(error?.line == 1)
+            #expect(reads.withLock { $0 } == 46)
         }
     }
 

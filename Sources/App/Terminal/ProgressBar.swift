@@ -25,13 +25,15 @@ final class ProgressBar: Sendable {
     init(_ title: String = "") { self.title = title }
 
     /// Shows nothing for a task that is done before the first line is due.
-    /// - Parameter done: values below 0 count as 0, values above the total as the total
-    func show(_ done: Int64, of total: Int64) {
-        let total = max(1, total)
-        let (done, now) = (max(0, min(done, total)), ContinuousClock.now)
+    /// - Parameters:
+    ///   - done: values below 0 count as 0, values above the total as the total
+    ///   - total: nil as long as it is not known
+    func show(_ done: Int64, of total: Int64?) {
+        let total = total.map { max(1, $0) }
+        let (done, now) = (max(0, min(done, total ?? .max)), ContinuousClock.now)
         state.withLock { state in
             guard var shown = state else { return state = State(first: done, start: now) }
-            let tenths = Int64(10 * Double(done) / Double(total))
+            let tenths = total.map { Int64(10 * Double(done) / Double($0)) } ?? shown.shownTenths + 1
             let pause = isDrawn ? Self.secondsBetweenDrawings : Self.secondsBetweenLines
             let isDue = (now - (shown.shownAt ?? shown.start)) / .seconds(1) >= pause && (isDrawn || tenths > shown.shownTenths)
             guard isDue || (done == total && shown.shownAt != nil) else { return }
@@ -54,16 +56,18 @@ final class ProgressBar: Sendable {
 
     /// - Parameter isDrawn: whether the line has a bar
     static func line(
-        _ title: String, _ done: Int64, of total: Int64, from first: Int64 = 0, seconds: Double, isDrawn: Bool
+        _ title: String, _ done: Int64, of total: Int64?, from first: Int64 = 0, seconds: Double, isDrawn: Bool
     ) -> String {
+        let rate = seconds > 0 ? (Double(done) - Double(first)) / seconds : 0
+        let speed = rate >= 1 ? ", \(Figure.grouped(Int64(min(rate, 9e18)))) a second" : ""
+        let name = title.isEmpty ? "" : "\(title): "
+        guard let total else { return name + Figure.grouped(done) + speed }
         // As fractions: a file may announce any number.
         let filled = min(width, Int(Double(width) * Double(done) / Double(total)))
         let bar = isDrawn ? String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled) + " " : ""
-        let rate = seconds > 0 ? (Double(done) - Double(first)) / seconds : 0
-        let speed = rate >= 1 ? ", \(Figure.grouped(Int64(min(rate, 9e18)))) a second" : ""
         let left = (Double(total) - Double(done)) / rate
         let rest = rate > 0 && done < total ? ", \(Figure.duration(seconds: left.rounded(.up))) to go" : ""
-        return (title.isEmpty ? "" : "\(title): ") + bar + "\(Figure.grouped(done)) of \(Figure.grouped(total))" + speed + rest
+        return name + bar + "\(Figure.grouped(done)) of \(Figure.grouped(total))" + speed + rest
     }
 
     private func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }

@@ -3,28 +3,31 @@ internal import Synchronization
 
 /// Imports an archive into an empty log, completely or not at all. Positions, ids, times and bytes stay the same.
 public struct LogImport: Sendable {
-    /// Number of lines that are inserted at a time.
-    private static let page: Int64 = 10_000
     /// Number of recorded events in memory at a time, twice, of which each can have the longest line.
     private static let verificationPage: Int64 = 200
 
     private let client: PostgresClient
+    private let pageBytes: Int
 
-    /// - Parameter client: with the rights to set the sequences, which the application does not have
-    public init(client: PostgresClient) { self.client = client }
+    /// - Parameters:
+    ///   - client: with the rights to set the sequences, which the application does not have
+    ///   - pageBytes: a page ends with the first line that ends behind so many bytes
+    public init(client: PostgresClient, pageBytes: Int = 4 * 1_024 * 1_024) {
+        (self.client, self.pageBytes) = (client, pageBytes)
+    }
 
-    /// Reads an archive into a temporary table, inserts its lines into the log, and verifies the log, in one transaction.
+    /// Reads an archive page by page, inserts the lines into the log, and verifies the log, in one transaction.
     /// - Parameters:
     ///   - source: returns the next bytes of the lines, or nil at the end. The thread of a connection calls it, and it may block.
     ///     It must throw if the archive is incomplete.
     ///   - isTrial: whether to check the whole archive and then roll the transaction back
-    ///   - progress: the number of lines that are inserted or verified, and the number of all of both. The first call comes after
-    ///     the last line is read.
+    ///   - progress: the number of lines that are inserted, then the number of recorded events that are verified, and of how many;
+    ///     nil until the last line is read
     /// - Throws: ``LogArchiveError``, also for a ``ZstandardError`` of the source; other errors of the source; `PostgresError`
     public func read(
         from source: @escaping @Sendable () throws -> [UInt8]?, decodedBy domainEvents: [any DomainEvent.Type],
         sequences: [IDSequence], isTrial: Bool = false,
-        progress: @escaping @Sendable (_ done: Int64, _ of: Int64) -> Void = { _, _ in }
+        progress: @escaping @Sendable (_ done: Int64, _ of: Int64?) -> Void = { _, _ in }
     ) async throws -> LogArchive.Summary {
         do {
             return try await client.withLongTransaction { connection in
@@ -32,20 +35,15 @@ public struct LogImport: Sendable {
                 try await refuseUnlessEmpty(connection)
                 // The log gets longer without them.
                 try await connection.query("SELECT log.leave_inline(ARRAY(SELECT schema FROM log.read_models))")
-                let lines = try await readLines(from: source, connection)
-                for first in stride(from: 1, through: lines, by: Int(Self.page)) {
-                    let end = min(first + Self.page, lines + 1)
-                    try await insert(first..<end, connection)
-                    progress(end - 1, 2 * lines)
-                }
-                try await refuseAnotherSource(connection)
+                try await insertLines(from: source, connection, progress: progress)
+                let tail = try await LogReader(client: connection).tail()
                 var verification = try await LogVerification(
                     of: LogReader(client: connection), decodedBy: domainEvents, pageLimit: Self.verificationPage
-                ) { progress(lines + $0, 2 * lines) }
-                try await refuse(verification.violations.first, connection)
+                ) { progress($0, tail) }
+                try refuse(verification.violations.first)
                 verification = try await verification.examined(connection)
-                try await refuse(verification.violations.first, connection)
-                progress(2 * lines, 2 * lines)
+                try refuse(verification.violations.first)
+                progress(tail, tail)
                 let commands = try await connection.query("SELECT count(*) FROM log.commands").decode(Int64.self)[0]
                 let summary = LogArchive.Summary(recordedEvents: verification.head, commands: commands)
                 // Before the sequences: they keep their values after a rollback.
@@ -82,10 +80,11 @@ public struct LogImport: Sendable {
         }
     }
 
-    /// - Returns: the number of lines
-    private func readLines(
-        from source: @escaping @Sendable () throws -> [UInt8]?, _ connection: LeasedConnection
-    ) async throws -> Int64 {
+    /// Only one page is in the temporary table, so that a file that is no log fills no disk.
+    private func insertLines(
+        from source: @escaping @Sendable () throws -> [UInt8]?, _ connection: LeasedConnection,
+        progress: (_ done: Int64, _ of: Int64?) -> Void
+    ) async throws {
         try await connection.query(
             """
             CREATE TEMPORARY TABLE archive (
@@ -94,20 +93,28 @@ public struct LogImport: Sendable {
             ) ON COMMIT DROP
             """
         )
-        let scanner = Mutex(LineScanner())
-        do {
-            try await connection.copyIn(
-                #"COPY pg_temp.archive (entry) FROM STDIN (FORMAT csv, QUOTE E'\x01', DELIMITER E'\x02')"#
-            ) {
-                let piece: [UInt8]?
-                do { piece = try source() } catch let error as ZstandardError { throw LogArchiveError("\(error)") }
-                try scanner.withLock { try $0.scan(piece) }
-                return piece
+        let pages = Mutex(ArchivePages(pageBytes: pageBytes))
+        while !pages.withLock({ $0.areRead }) {
+            let first = pages.withLock { $0.lines } + 1
+            do {
+                try await connection.copyIn(
+                    #"COPY pg_temp.archive (entry) FROM STDIN (FORMAT csv, QUOTE E'\x01', DELIMITER E'\x02')"#
+                ) {
+                    try pages.withLock { pages in
+                        do { return try pages.next(from: source) } catch let error as ZstandardError {
+                            throw LogArchiveError("\(error)")
+                        }
+                    }
+                }
+            } catch PostgresError.refused(let refusal) where refusal.isAboutData {
+                throw LogArchiveError(line: refusal.copyLine.map { first - 1 + $0 }, Self.sentence(on: refusal))
             }
-        } catch PostgresError.refused(let refusal) where refusal.isAboutData {
-            throw LogArchiveError(line: refusal.copyLine, Self.sentence(on: refusal))
+            let end = pages.withLock { $0.lines } + 1
+            try await insert(first..<end, connection)
+            try await refuseWrongPlace(connection)
+            try await connection.query("TRUNCATE pg_temp.archive")
+            progress(end - 1, nil)
         }
-        return scanner.withLock { $0.lines }
     }
 
     /// Inserts lines. If PostgreSQL refuses their data, they are inserted in halves, until one line is left.
@@ -155,24 +162,26 @@ public struct LogImport: Sendable {
         ]
     }
 
-    /// All lines are of one log, which is named after its first recorded event.
-    private func refuseAnotherSource(_ connection: LeasedConnection) async throws {
-        let line = try await connection.query(
+    /// All lines are of one log, which is named after its first recorded event, and the recorded events come first, in order. So the
+    /// line of a violation is its position.
+    private func refuseWrongPlace(_ connection: LeasedConnection) async throws {
+        let wrong = try await connection.query(
             """
-            SELECT min(line) FROM pg_temp.archive WHERE entry ->> 'source' IS DISTINCT FROM
-                '/log/' || coalesce((SELECT id::text FROM log.recorded_events ORDER BY position LIMIT 1), '')
+            SELECT line, position FROM pg_temp.archive, json_to_record(entry) AS e (source text, position bigint)
+            WHERE position <> line OR source IS DISTINCT FROM
+                '/log/' || coalesce((SELECT id::text FROM log.recorded_events WHERE position = 1), '')
+            ORDER BY line LIMIT 1
             """
-        ).decode(Int64?.self)[0]
-        if let line { throw LogArchiveError(line: line, "the source is not that of the first recorded event") }
+        ).decode((Int64, Int64?).self)
+        guard let (line, position) = wrong.first else { return }
+        throw LogArchiveError(
+            line: line,
+            position.map { $0 != line } ?? false
+                ? "the position is not the number of the line" : "the source is not that of the first recorded event")
     }
 
-    private func refuse(_ violation: LogVerification.Violation?, _ connection: LeasedConnection) async throws {
-        guard let violation else { return }
-        let position = violation.firstPosition ?? 0
-        let line = try await connection.query(
-            "SELECT min(line) FROM pg_temp.archive WHERE (entry ->> 'position')::bigint = \(position)"
-        ).decode(Int64?.self)[0]
-        throw LogArchiveError(line: line, violation.reason)
+    private func refuse(_ violation: LogVerification.Violation?) throws {
+        if let violation { throw LogArchiveError(line: violation.firstPosition, violation.reason) }
     }
 
     private static func sentence(on refusal: PostgresError.ServerError) -> String {
@@ -191,34 +200,62 @@ extension PostgresError.ServerError {
     fileprivate var isAboutData: Bool { ["22", "23", "54", "HU"].contains(sqlState.rawValue.prefix(2)) }
 }
 
-/// Counts lines, and refuses a line that COPY would not read as one line of JSON. Bounds PostgreSQL's memory for a line.
-private struct LineScanner: Sendable {
+/// Cuts an archive into pages of whole lines, and refuses a line that COPY would not read as one line of JSON. Bounds PostgreSQL's memory
+/// for a line.
+private struct ArchivePages: Sendable {
+    let pageBytes: Int
+    /// Number of lines until now.
     private(set) var lines: Int64 = 0
+    private(set) var areRead = false
+    /// The first bytes of the next page.
+    private var rest: [UInt8] = []
+    /// Length of this page, in bytes; nil once it has ended.
+    private var length: Int? = 0
     /// Length of the line that has begun, in bytes.
-    private var length = 0
+    private var lineLength = 0
 
-    /// - Parameter piece: nil at the end
-    /// - Throws: ``LogArchiveError``
-    mutating func scan(_ piece: [UInt8]?) throws {
-        guard let piece else {
-            guard length == 0 else { throw LogArchiveError(line: lines + 1, "The line is cut off") }
-            return
+    init(pageBytes: Int) { self.pageBytes = pageBytes }
+
+    /// - Returns: nil at the end of a page; the next call begins another one
+    /// - Throws: ``LogArchiveError``, and the error of the source
+    mutating func next(from source: () throws -> [UInt8]?) throws -> [UInt8]? {
+        guard let before = length else {
+            length = 0
+            return nil
         }
-        for byte in piece {
-            guard length > 0 || byte == UInt8(ascii: "{") else {
+        let piece = rest.isEmpty ? try source() : rest
+        rest = []
+        guard let piece else {
+            guard lineLength == 0 else { throw LogArchiveError(line: lines + 1, "The line is cut off") }
+            areRead = true
+            return nil
+        }
+        let end = try scan(piece, atMost: pageBytes - before)
+        length = end == nil ? before + piece.count : nil
+        guard let end else { return piece }
+        rest = Array(piece[end...])
+        return Array(piece[..<end])
+    }
+
+    /// - Returns: the place behind the first line that ends at so many bytes or later; nil if no such line ends in the piece
+    private mutating func scan(_ piece: [UInt8], atMost bytes: Int) throws -> Int? {
+        for (index, byte) in piece.enumerated() {
+            guard lineLength > 0 || byte == UInt8(ascii: "{") else {
                 throw LogArchiveError(line: lines + 1, "This is no JSON object")
             }
             guard byte != UInt8(ascii: "\n") else {
-                (lines, length) = (lines + 1, 0)
+                (lines, lineLength) = (lines + 1, 0)
+                if index + 1 >= bytes { return index + 1 }
                 continue
             }
             guard byte >= 0x20 || byte == UInt8(ascii: "\t") else {
                 throw LogArchiveError(line: lines + 1, "The line has a control character")
             }
-            length += 1
-            guard length <= LogArchive.lineLimit else {
+            lineLength += 1
+            guard lineLength <= LogArchive.lineLimit else {
                 throw LogArchiveError(line: lines + 1, "The line is longer than \(LogArchive.lineLimit) bytes")
             }
         }
+        return nil
     }
 }

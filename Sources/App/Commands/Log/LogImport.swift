@@ -40,11 +40,15 @@ struct LogImport: AsyncParsableCommand {
             let summary: LogArchive.Summary = try await withPostgres(database.asOwner, logger: logger) { client in
                 let frame = ZstandardReader(input)
                 return try await withTaskCancellationHandler {
-                    let bar = ProgressBar()
+                    let (reading, checking) = (ProgressBar("lines"), ProgressBar("recorded events"))
+                    defer { reading.stop() }
                     return try await EventStore.LogImport(client: client).read(
                         from: { try frame.read() }, decodedBy: Backend.domainEvents, sequences: Backend.sequences,
                         isTrial: isTrial
-                    ) { bar.show($0, of: $1) }
+                    ) { done, total in
+                        if total != nil { reading.stop() }
+                        (total == nil ? reading : checking).show(done, of: total)
+                    }
                 } onCancel: {
                     frame.cancel()
                 }
