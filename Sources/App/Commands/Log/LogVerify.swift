@@ -12,7 +12,7 @@ struct LogVerify: AsyncParsableCommand {
             Checks that positions and versions have no gaps, that ids are unique, and that this program decodes every event. Checks \
             that commands have their events, and that the sequences are beyond all ids in use. Changes nothing. Servers continue \
             meanwhile, and on their machine they have priority. Run it with a new program before you deploy it. Exits with 2 if it \
-            finds violations. With --against it also computes the root of a checkpoint from the log. As JSON it prints an object for \
+            finds violations. It also computes the root of the newest stored checkpoint from the log, and with --against that of another one. As JSON it prints an object for \
             each check, for each kind of recorded event, and for each violation.
 
             EXAMPLE: humon log verify
@@ -46,17 +46,12 @@ struct LogVerify: AsyncParsableCommand {
             }
             return verification
         }
-        var difference: String?
-        if let checkpoint { difference = try await compare(with: checkpoint) }
-        let row: JSONObject = [
-            "check": "checkpoint", "state": .string(difference == nil ? "ok" : "bad"),
-            "result": .string(difference ?? "the log begins with its \(checkpoint?.size ?? 0) recorded events"),
-        ]
-        try output.write(verification.rowsOfChecks + (checkpoint == nil ? [] : [row]))
+        let trees = try await compare(with: checkpoint)
+        try output.write(verification.rowsOfChecks + trees)
         try output.say("")
         try output.write(verification.rowsOfKinds, whenEmpty: "The log is empty.")
         guard !verification.violations.isEmpty else {
-            if difference != nil { throw NegativeResult() }
+            if trees.contains(where: { $0["state"] == "bad" }) { throw NegativeResult() }
             return
         }
         try output.say("")
@@ -77,23 +72,41 @@ struct LogVerify: AsyncParsableCommand {
         }
     }
 
-    /// Computes the root of the log's first entries from the log alone.
-    /// - Returns: what differs; `nil` if the root is that of the checkpoint
-    private func compare(with checkpoint: Checkpoint) async throws -> String? {
+    /// Computes roots of the log's first entries from the log alone, and compares them with the checkpoint and the newest stored one.
+    /// - Returns: a row for each of the two that is there
+    private func compare(with kept: Checkpoint?) async throws -> [JSONObject] {
         try await database.reading { client in
-            let (tree, bar) = (LogTree(client: client), ProgressBar("entries"))
-            defer { bar.stop() }
-            var growth = TreeGrowth()
-            do {
-                while growth.size < checkpoint.size {
-                    _ = try await tree.extend(&growth, to: checkpoint.size)
-                    bar.show(growth.size, of: checkpoint.size)
-                }
-            } catch let error as LogGapError {
-                return "the log lacks the recorded event behind position \(error.after)"
+            let tree = LogTree(client: client)
+            var checkpoints = kept.map { [("checkpoint", $0)] } ?? []
+            if let note = try await tree.newest() { checkpoints.append(("tree", try Checkpoint(unverified: note))) }
+            var (growth, rows) = (TreeGrowth(), [JSONObject]())
+            for (name, checkpoint) in checkpoints.sorted(by: { $0.1.size < $1.1.size }) {
+                let difference = try await difference(to: checkpoint, of: tree, &growth)
+                rows.append([
+                    "check": .string(name), "state": .string(difference == nil ? "ok" : "bad"),
+                    "result": .string(difference ?? "the log begins with its \(checkpoint.size) recorded events"),
+                ])
             }
-            return growth.root == checkpoint.root ? nil : "one of the log's first \(checkpoint.size) recorded events was changed"
+            return rows
         }
+    }
+
+    private func difference(
+        to checkpoint: Checkpoint, of tree: LogTree, _ growth: inout TreeGrowth
+    ) async throws -> String? {
+        let bar = ProgressBar("entries")
+        defer { bar.stop() }
+        do {
+            while growth.size < checkpoint.size {
+                _ = try await tree.extend(&growth, to: checkpoint.size)
+                bar.show(growth.size, of: checkpoint.size)
+            }
+        } catch let error as LogGapError {
+            return "the log lacks the recorded event behind position \(error.after)"
+        } catch let error as BrokenTree {
+            return error.reason
+        }
+        return growth.root == checkpoint.root ? nil : "one of the log's first \(checkpoint.size) recorded events was changed"
     }
 }
 
