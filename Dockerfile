@@ -25,7 +25,6 @@ COPY Sources Sources
 COPY HumonClient HumonClient
 COPY Tests Tests
 COPY db db
-COPY docs/openapi.yaml docs/openapi.yaml
 COPY scripts/release scripts/release
 # Without a change to Package.resolved: another version ends the build.
 RUN scripts/release humon --force-resolved-versions \

@@ -52,7 +52,7 @@ check: install lint test sanitize build
 
 # Prove and measure; without NAME each of these lists its names
 
-## docs      rewrite the generated documents: NAME=manual|examples|capacity|chart|screenshots
+## docs      rewrite the generated documents: NAME=manual|openapi|examples|capacity|chart|screenshots
 docs:
 	@scripts/docs $(NAME)
 

@@ -53,6 +53,8 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", path: "Libraries/C/COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", path: "Libraries/C/CZlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CZstd", path: "Libraries/C/CZstd", providers: [.apt(["libzstd-dev"])]),
+        // The files of db. Their list is in log_schema.c.
+        .target(name: "CLogSchema", path: "Libraries/C/CLogSchema"),
         .target(name: "Encoding"),
         .target(name: "Hashing", dependencies: ["COpenSSL"]),
         .target(name: "Transparency", dependencies: ["Encoding", "Hashing"]),
@@ -70,10 +72,9 @@ let package = Package(
         .target(
             name: "EventStore",
             dependencies: [
-                "Postgres", "Encoding", "Telemetry", "CZstd", "Hashing", .dequeModule, .logging, .serviceLifecycle,
+                "Postgres", "Encoding", "Telemetry", "CLogSchema", "CZstd", "Hashing", .dequeModule, .logging, .serviceLifecycle,
                 .systemPackage, .tracing,
-            ],
-            resources: [.embedInCode("db")]
+            ]
         ),
         .target(
             name: "Users", dependencies: ["EventStore", "Postgres", "Encoding", "Hashing", .logging, .serviceLifecycle, .tracing]),
@@ -100,16 +101,14 @@ let package = Package(
                 .product(name: "NIOTLS", package: "swift-nio"), .serviceLifecycle, .tracing, .unixSignals,
             ]
         ),
+        // The OpenAPI document and the templates of its page. Their list is in documentation_files.c.
+        .target(name: "CDocumentation", exclude: ["openapi.json", "page"]),
         .target(
             name: "HTTP",
             dependencies: [
-                "HTTPServer", "Attendances", "Tasks", "Accounts", "Events", "Users", "EventStore", "Encoding", "Telemetry",
-                "Hashing", .httpTypes, .logging, .product(name: "Mustache", package: "swift-mustache"), .nioCore,
-                .serviceLifecycle, .tracing, .yams,
-            ],
-            resources: [
-                .embedInCode("openapi.yaml"), .embedInCode("Documentation/page.mustache"),
-                .embedInCode("Documentation/response.mustache"), .embedInCode("Documentation/page.css"),
+                "CDocumentation", "HTTPServer", "Attendances", "Tasks", "Accounts", "Events", "Users", "EventStore", "Encoding",
+                "Telemetry", "Hashing", .httpTypes, .logging, .product(name: "Mustache", package: "swift-mustache"), .nioCore,
+                .serviceLifecycle, .tracing,
             ]
         ),
         // The files of the map page. Their list is in web_files.c.
@@ -126,7 +125,8 @@ let package = Package(
                 .logging, .nioCore, .nioHTTP1,
                 .serviceLifecycle, .systemPackage, .tracing, .unixSignals,
             ],
-            resources: [.embedInCode("Demo/cities.tsv")]
+            // CWebPage embeds it.
+            exclude: ["Demo/cities.tsv"]
         ),
         .executableTarget(name: "humon", dependencies: ["App"]),
         .target(name: "HumonClient", path: "HumonClient/Sources"),
@@ -180,7 +180,7 @@ let package = Package(
             name: "HTTPTests",
             dependencies: [
                 "App", "HTTP", "HTTPServer", "Hashing", "CZlib", "CZstd", "TestChance", "TestDatabase", "TestExposition",
-                "TestHTTP", "TestServer", .serviceLifecycle,
+                "TestHTTP", "TestServer", .serviceLifecycle, .yams,
             ]
         ),
         .testTarget(

@@ -16,7 +16,7 @@ MANIFEST = """
     dependencies: [
         "CLibPQ", "Encoding", .product(name: "Logging", package: "swift-log"),
     ],
-    resources: [.embedInCode("db")]
+    exclude: ["notes.txt"]
 ),
 .target(name: "EventStore", dependencies: ["Postgres", "Encoding"]),
 .target(name: "HTTPServer", dependencies: ["Encoding"]),
@@ -392,7 +392,7 @@ class Deployment(Samples):
 
     def test_migrations_are_embedded(self):
         rule, path = deployment.migrations_are_embedded, "Libraries/EventStore/Sources/Schema.swift"
-        schema = 'Migration(name: "0001_log")\nMigration(name: "0002_keys")\nPackageResources.append_sql, PackageResources.grants_sql\n'
+        schema = 'Migration(name: "0001_log")\nMigration(name: "0002_keys")\nsql_append, sql_grants\n'
         files = {path: schema, "db/migrations/0001_log.sql": "", "db/migrations/0002_keys.sql": "", "db/functions/append.sql": ""}
         self.kept(rule, files)
         self.broken(rule, files | {path: schema.replace("0002_keys", "0002_kays")}, f"{path}:2")

@@ -1,7 +1,7 @@
+internal import CDocumentation
 internal import Encoding
-internal import Yams
 
-/// `docs/openapi.yaml`, which travels inside the program, as JSON.
+/// `docs/openapi.yaml`, which travels inside the program as JSON.
 enum OpenAPIDocument {
     /// The document of a server: without the operations of apps that it leaves out, and without the components that only they use.
     static func json(serving apps: Set<ServedApp>) -> JSON {
@@ -20,16 +20,21 @@ enum OpenAPIDocument {
             .replacing("paths", with: .object(JSONObject(members: used))).withoutUnusedComponents
     }
 
-    /// The file: the document of a server with all apps. `x-only` has a merge patch for a server with one app alone.
-    private static let file: JSON = {
+    /// The document of a server with all apps. `x-only` has a merge patch for a server with one app alone.
+    static let file: JSON = {
         // The document is a part of the program: a test reads it, so that it cannot fail here.
         do {
-            let root = try Yams.compose(yaml: String(decoding: PackageResources.openapi_yaml, as: UTF8.self))
-            return try JSON(root ?? Node.scalar(Node.Scalar("")))
+            return try JSON(utf8: embedded(documentation_openapi_json))
         } catch {
-            preconditionFailure("docs/openapi.yaml cannot be read: \(error)")
+            preconditionFailure("openapi.json cannot be read: \(error)")
         }
     }()
+}
+
+/// A text of the program in C.
+/// - Parameter byte: the byte of the text at an index, and 0 behind its last byte
+func embedded(_ byte: @escaping (Int) -> UInt8) -> [UInt8] {
+    Array((0...).lazy.map(byte).prefix(while: { $0 != 0 }))
 }
 
 extension JSON {
@@ -84,36 +89,6 @@ extension JSON {
                 found.formUnion(member.value.references)
             }
         case .null, .bool, .number, .string: []
-        }
-    }
-}
-
-extension JSON {
-    fileprivate init(_ node: Node) throws {
-        switch node {
-        case .mapping(let mapping):
-            self = .object(
-                JSONObject(
-                    members: try mapping.map { key, value in
-                        JSONObject.Member(name: key.string ?? "", value: try JSON(value))
-                    }
-                )
-            )
-        case .sequence(let sequence): self = .array(try sequence.map(JSON.init))
-        case .scalar(let scalar): self = JSON(scalar)
-        case .alias: preconditionFailure("docs/openapi.yaml has an alias, which JSON has not")
-        }
-    }
-
-    /// Source: YAML 1.2, core schema.
-    private init(_ scalar: Node.Scalar) {
-        switch scalar.string {
-        case _ where scalar.style != .plain: self = .string(scalar.string)
-        case "", "null", "~": self = .null
-        case "true": self = .bool(true)
-        case "false": self = .bool(false)
-        case let text where Double(parsing: text)?.isFinite == true: self = .number(text)
-        case let text: self = .string(text)
         }
     }
 }

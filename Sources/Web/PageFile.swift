@@ -52,6 +52,11 @@ struct PageFile: Sendable {
     }
 }
 
+extension MapPage {
+    /// The table `cities.tsv` of the page, which the demo uses too.
+    package static let cities = String(decoding: PageFile.all.first { $0.name == "cities.tsv" }?.bytes ?? [], as: UTF8.self)
+}
+
 extension Response {
     /// - Parameter cacheControl: how long caches may keep the file
     init(_ file: PageFile, cacheControl: String) {

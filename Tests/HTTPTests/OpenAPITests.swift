@@ -1,7 +1,9 @@
 import Encoding
 import HTTPServer
 import HTTPTypes
+import TestDatabase
 import Testing
+import Yams
 
 @testable import HTTP
 
@@ -34,6 +36,12 @@ import Testing
         }
     }
 
+    @Test func `the document in the program is docs/openapi.yaml`() throws {
+        let root = try #require(try Yams.compose(yaml: Repository.text("docs/openapi.yaml")))
+        let isEqual = try OpenAPIDocument.file == JSON(root)
+        #expect(isEqual, "run make docs NAME=openapi, and build again")
+    }
+
     @Test func `every reference in the document resolves`() throws {
         var missing: [String] = []
         func look(_ json: JSON) {
@@ -60,4 +68,32 @@ import Testing
 extension OpenAPIDocument {
     /// The document of a server with all apps.
     static let json = json(serving: .all)
+}
+
+/// Why YAML is not JSON.
+private struct YAMLAlias: Error {}
+
+extension JSON {
+    fileprivate init(_ node: Node) throws {
+        switch node {
+        case .mapping(let mapping):
+            let members = try mapping.map { key, value in JSONObject.Member(name: key.string ?? "", value: try JSON(value)) }
+            self = .object(JSONObject(members: members))
+        case .sequence(let sequence): self = .array(try sequence.map { try JSON($0) })
+        case .scalar(let scalar): self = JSON(scalar)
+        case .alias: throw YAMLAlias()
+        }
+    }
+
+    /// Source: YAML 1.2, core schema.
+    private init(_ scalar: Node.Scalar) {
+        switch scalar.string {
+        case _ where scalar.style != .plain: self = .string(scalar.string)
+        case "", "null", "~": self = .null
+        case "true": self = .bool(true)
+        case "false": self = .bool(false)
+        case let text where Double(parsing: text)?.isFinite == true: self = .number(text)
+        case let text: self = .string(text)
+        }
+    }
 }

@@ -16,6 +16,7 @@ from server import HumonServer
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = "docs/extending.md"
+DOCUMENT, EMBEDDED = "docs/openapi.yaml", "Sources/CDocumentation/openapi.json"
 # Each recipe: its title, the folders whose files do not count, and the largest number of files outside of these folders.
 RECIPES = [
     ("Add a module", ("Sources/Comments/", "Tests/CommentsTests/"), 6),
@@ -59,23 +60,22 @@ def edited_once(text, file, lines):
 
 
 def sources():
-    """Returns the files of the checkout by path: contents, and the targets of symbolic links."""
+    """Returns the contents of the checkout's files by path."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
     # Git ignores the file, which keeps the versions of indirect dependencies.
-    paths = [path for path in (ROOT / name for name in {*listed, "Package.resolved"}) if path.is_symlink() or path.is_file()]
-    links = {str(path.relative_to(ROOT)): path.readlink() for path in paths if path.is_symlink()}
-    contents = {str(path.relative_to(ROOT)): path.read_bytes() for path in paths if not path.is_symlink()}
-    return contents, links
+    return {name: (ROOT / name).read_bytes() for name in {*listed, "Package.resolved"} if (ROOT / name).is_file()}
 
 
 def followed():
     """Returns the files of the checkout with the examples of the page, as sources() does."""
     page = (ROOT / PAGE).read_text()
-    contents, links = sources()
+    contents = sources()
     for title, own_folders, maximum in RECIPES:
         follow(section_of(page, title), title, own_folders, maximum, contents)
-    return contents, links
+    command = [ROOT / "scripts/openapi"]
+    contents[EMBEDDED] = subprocess.run(command, input=contents[DOCUMENT], check=True, stdout=subprocess.PIPE).stdout
+    return contents
 
 
 @contextlib.contextmanager
@@ -83,7 +83,7 @@ def changed_in_place():
     """Changes the checkout as the page says, and puts the files back."""
     if subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, check=True, capture_output=True).stdout:
         raise Failed("the checkout has changes of its own: commit them, or leave --in-place out")
-    before, after = sources()[0], followed()[0]
+    before, after = sources(), followed()
     changed = [file for file in after if after[file] != before.get(file)]
     try:
         for file in changed:
@@ -123,7 +123,7 @@ def follow(section, title, own_folders, maximum, contents):
     print(f"{title}: {len(listed)} files outside of {', '.join(own_folders)}: {', '.join(listed)}", flush=True)
 
 
-def write(target, contents, links):
+def write(target, contents):
     """Makes the target folder equal. Leaves equal files alone, so that the next build is incremental.
 
     It deletes every other file of the folder. So it refuses a folder that it has not made.
@@ -133,7 +133,7 @@ def write(target, contents, links):
         raise Failed(f"{target} is not empty, and checks/extending has not made it")
     mark.touch()
     contents = {**contents, mark.name: b""}
-    present = {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file() and not path.is_symlink()}
+    present = {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file()}
     for file in present - contents.keys():
         (target / file).unlink()
     for file, data in contents.items():
@@ -141,11 +141,6 @@ def write(target, contents, links):
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists() or path.read_bytes() != data:
             path.write_bytes(data)
-    for file, destination in links.items():
-        path = target / file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.is_symlink():
-            path.symlink_to(destination)
 
 
 def build(package, scratch, *arguments):
@@ -277,7 +272,7 @@ def in_a_copy(sandbox):
     scratch = ROOT / ".build-extending"
     package = scratch / "extending"
     package.mkdir(parents=True, exist_ok=True)
-    write(package, *followed())
+    write(package, followed())
     test(sandbox, package, scratch)
 
 

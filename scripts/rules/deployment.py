@@ -51,7 +51,7 @@ def migrations_are_embedded(tree):
     if listed != migrations:
         wrong = next((a or b for a, b in zip([*listed, None], [*migrations, None]) if a != b), "the last migration")
         yield path, line_of(schema, f'"{wrong}"'), f"the list differs from db/migrations at {wrong}; list the files in their order"
-    embedded = set(re.findall(r"PackageResources\.([a-z]\w+)_sql", schema))
+    embedded = set(re.findall(r"\bsql_([a-z]\w+)", schema))
     for name in sorted(embedded ^ {*functions, "grants"}):
         yield path, line_of(schema, name), f"list and db/functions differ at {name}; make them equal"
 

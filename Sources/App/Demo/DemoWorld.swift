@@ -2,6 +2,7 @@ internal import Encoding
 internal import Events
 internal import Foundation
 internal import Users
+internal import Web
 
 /// Plausible gatherings around the world's cities, in the past and in the future. The same seed and start give the same gatherings.
 struct DemoWorld: Sendable {
@@ -140,8 +141,7 @@ struct City: Sendable, Hashable {
     var lon: Double
     var population: Int
 
-    static let all: [City] = String(decoding: PackageResources.cities_tsv, as: UTF8.self).split(separator: "\n").compactMap {
-        line in
+    static let all: [City] = MapPage.cities.split(separator: "\n").compactMap { line in
         let fields = line.split(separator: "\t")
         guard fields.count == 5, let lat = Double(fields[2]), let lon = Double(fields[3]), let population = Int(fields[4]) else {
             return nil

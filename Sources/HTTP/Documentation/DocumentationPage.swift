@@ -1,3 +1,4 @@
+internal import CDocumentation
 internal import Encoding
 internal import Foundation
 internal import HTTPServer
@@ -12,8 +13,8 @@ enum DocumentationPage {
     static func html(_ document: JSON) -> String {
         // The template is a part of the program, as the document is: a test renders it.
         do {
-            let page = try MustacheTemplate(string: String(decoding: PackageResources.page_mustache, as: UTF8.self))
-            let response = try MustacheTemplate(string: String(decoding: PackageResources.response_mustache, as: UTF8.self))
+            let page = try MustacheTemplate(string: text(documentation_page_mustache))
+            let response = try MustacheTemplate(string: text(documentation_response_mustache))
             let library = MustacheLibrary(templates: ["page": page, "response": response])
             guard let html = library.render(Contents(document), withTemplate: "page") else {
                 preconditionFailure("the library has the template page")
@@ -24,7 +25,9 @@ enum DocumentationPage {
         }
     }
 
-    private static let style = String(decoding: PackageResources.page_css, as: UTF8.self)
+    private static let style = text(documentation_page_css)
+
+    private static func text(_ byte: @escaping (Int) -> UInt8) -> String { String(decoding: embedded(byte), as: UTF8.self) }
 
     /// Lets the page use its own style and nothing else. Source: W3C *Content Security Policy*, level 3.
     static let contentSecurityPolicy =
