@@ -60,6 +60,6 @@ docs:
 verify:
 	@scripts/verify $(NAME) $(ARGUMENTS)
 
-## bench     run one of the benchmarks: NAME=http|index|log|nearby|nodes|observing|overload|page|peers|rebuild|scale|search|signins|streams|tails|writes, ARGUMENTS="5 2"
+## bench     run one of the benchmarks: NAME=http|index|log|nodes|observing|overload|page|peers|rebuild|scale|signins|streams|tails|writes, ARGUMENTS="5 2"
 bench:
 	@scripts/bench $(NAME) $(ARGUMENTS)

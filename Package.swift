@@ -28,6 +28,11 @@ let package = Package(
         .executable(name: "humon", targets: ["humon"]),
         .library(name: "HumonClient", targets: ["HumonClient"]),
         .executable(name: "near-me", targets: ["NearMe"]),
+        // What the package in Benchmarks imports.
+        .library(name: "Encoding", targets: ["Encoding"]),
+        .library(
+            name: "MeasuredTargets",
+            targets: ["App", "HTTP", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "SpatialIndex", "Encoding"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
@@ -213,36 +218,6 @@ let package = Package(
     ]
 )
 
-// `make bench` and `make verify NAME=benchmarks` set BENCHMARKS. Nobody else fetches or builds what only a benchmark needs.
-if Context.environment["BENCHMARKS"] != nil {
-    package.dependencies.append(.package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"))
-    package.targets += [
-        .executableTarget(
-            name: "LogBenchmark",
-            dependencies: [
-                "App", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "Encoding", .argumentParser, .logging,
-                .subprocess,
-            ],
-            path: "Benchmarks/Log"
-        ),
-        .executableTarget(
-            name: "LoadGenerator",
-            dependencies: [
-                "Encoding", .argumentParser, .dequeModule, .product(name: "Histogram", package: "hdrhistogram-swift"), .nioCore,
-                .nioPosix,
-            ],
-            path: "Benchmarks/Load"
-        ),
-        .executableTarget(
-            name: "IndexBenchmark",
-            dependencies: ["HTTP", "Events", "SpatialIndex", "Users", "Encoding", "TestChance", .argumentParser],
-            path: "Benchmarks/Index"
-        ),
-        .testTarget(
-            name: "LoadGeneratorTests", dependencies: ["LoadGenerator", "Encoding", .nioCore], path: "Benchmarks/LoadTests"),
-    ]
-}
-
 // A target without a path: Sources/NAME or Tests/NAME, and one folder for the sources and the tests of a library.
 let libraries = [
     "Encoding", "Hashing", "Transparency", "Telemetry", "Postgres", "EmbeddedPostgres", "EventStore", "SpatialIndex",
@@ -258,10 +233,10 @@ for target in package.targets where target.path == nil {
     }
 }
 
-// Tests and benchmarks with much code that calls C with pointers, which the compiler does not check.
+// Tests with much code that calls C with pointers, which the compiler does not check.
 let callingC: Set = [
-    "LoadGenerator", "TestDatabase", "TestServer", "PostgresTests", "EmbeddedPostgresTests", "EventStoreTests",
-    "SpatialIndexTests", "HTTPServerTests", "HTTPTests", "WebTests", "AppTests", "HumonClientTests", "FaultInjectionTests",
+    "TestDatabase", "TestServer", "PostgresTests", "EmbeddedPostgresTests", "EventStoreTests", "SpatialIndexTests",
+    "HTTPServerTests", "HTTPTests", "WebTests", "AppTests", "HumonClientTests", "FaultInjectionTests",
 ]
 for target in package.targets where target.type != .system {
     target.swiftSettings = [

@@ -20,7 +20,7 @@ from postgres import Cluster
 MINUTES = float(sys.argv[1]) if len(sys.argv) > 1 else 10
 SHARES = [float(share) for share in sys.argv[2:]] or [0.7]
 EVENTS = int(os.environ.get("EVENTS", 100_000))
-GENERATOR = nodes.ROOT + "/.build/release/LoadGenerator"
+GENERATOR = nodes.ROOT + "/Benchmarks/.build/release/LoadGenerator"
 # Own events, which PATCH changes.
 OWN_EVENTS = 2_000
 PEAK_SECONDS, WARM_UP_SECONDS = 8, 3

@@ -375,13 +375,15 @@ class Deployment(Samples):
     def test_packages_have_one_version(self):
         rule = deployment.packages_have_one_version
         files = {"Package.swift": '.package(url: "https://a.org/b/Yams", exact: "6.2.2"),\n', "deploy/packages.txt": "yams 6.2.2\n",
-                 "Dockerfile": "RUN swift build --force-resolved-versions\n"}
+                 "Dockerfile": "RUN swift build --force-resolved-versions\n", "Benchmarks/Package.swift": ""}
         self.kept(rule, files)
         self.broken(rule, files | {"deploy/packages.txt": "yams 6.2.1\n"}, "Package.swift:1")
         self.broken(rule, files | {"Package.swift": '\n.package(url: "https://a.org/b/Yams", from: "6.2.2"),\n'}, "Package.swift:2")
-        benchmarks = files["Package.swift"] + 'if Context.environment["BENCHMARKS"] != nil {\n.package(url: "https://a.org/b/Tea"'
-        self.kept(rule, files | {"Package.swift": benchmarks + ', exact: "1.0.0"),\n'})
-        self.broken(rule, files | {"Package.swift": benchmarks + "),\n"}, "Package.swift:3")
+        benchmarks = files["Package.swift"] + '.package(url: "https://a.org/b/Tea"'
+        self.kept(rule, files | {"Benchmarks/Package.swift": benchmarks + ', exact: "1.0.0"),\n'})
+        self.broken(rule, files | {"Benchmarks/Package.swift": benchmarks + "),\n"}, "Benchmarks/Package.swift:2")
+        self.broken(rule, files | {"Benchmarks/Package.swift": benchmarks.replace("6.2.2", "6.2.1")}, "Benchmarks/Package.swift:1",
+                    "Benchmarks/Package.swift:2")
         self.broken(rule, files | {"Dockerfile": "RUN swift build\n"}, "Dockerfile:1")
 
     def test_the_client_alone_has_the_settings_of_the_whole(self):

@@ -3,15 +3,15 @@ internal import Events
 internal import Foundation
 internal import HTTP
 internal import SpatialIndex
-internal import TestChance
 internal import Users
 
 /// Events around the demo's cities, with the clusters and the sizes of the demo's events.
 struct ClusteredWorld: Sendable {
+    /// An event as the index holds it.
     struct Gathering {
-        var id: EventID
-        var owner: UserID
-        var place: EventPlace
+        var id: Int64
+        var owner: Int64
+        var location: PointIndex.Location
         var json: [UInt8]
     }
 
@@ -56,24 +56,27 @@ struct ClusteredWorld: Sendable {
             lat: (min(max(lat, -90), 90) * 1e6).rounded() / 1e6, lon: (min(max(lon, -180), 180) * 1e6).rounded() / 1e6)
     }
 
-    mutating func put(_ id: EventID, version: Int32, in batch: inout EventIndex.Batch) {
+    mutating func put(_ id: Int64, version: Int32, in batch: inout PointIndex.Batch) {
         let event = gathering(id)
-        batch.put(id, owner: event.owner, version: version, place: event.place, json: event.json)
+        batch.put(id, tag: event.owner, version: version, at: event.location, payload: event.json)
     }
 
-    mutating func gathering(_ id: EventID) -> Gathering {
+    mutating func gathering(_ id: Int64) -> Gathering {
         let event = event(id)
         var json: [UInt8] = []
         event.writeJSON(into: &json)
-        return Gathering(id: id, owner: event.owner, place: event.details.place, json: json)
+        let (place, start) = (event.details.coordinates, event.details.startedAt.milliseconds)
+        let location = PointIndex.Location(
+            latitude: place.lat, longitude: place.lon, span: start...start + Self.lengthMilliseconds)
+        return Gathering(id: id, owner: event.owner.rawValue, location: location, json: json)
     }
 
-    mutating func event(_ id: EventID) -> Event {
+    mutating func event(_ id: Int64) -> Event {
         let start = Self.start(id)
         var details = EventDetails(name: "Board games evening", coordinates: place(), startedAt: start)
-        details.address = "\(id.rawValue % 180) Market Street, Springfield"
+        details.address = "\(id % 180) Market Street, Springfield"
         details.endedAt = Timestamp(milliseconds: start.milliseconds + Self.lengthMilliseconds)
-        return Event(id: id, owner: UserID(rawValue: id.rawValue % 10_000), version: 1, details: details)
+        return Event(id: EventID(rawValue: id), owner: UserID(rawValue: id % 10_000), version: 1, details: details)
     }
 
     /// 99 % of the events have ended at this time.
@@ -82,8 +85,8 @@ struct ClusteredWorld: Sendable {
     private static let daysAround: UInt64 = 365
 
     /// In the year before or after ``now``, always the same for an id.
-    private static func start(_ id: EventID) -> Timestamp {
-        var generator = SeededGenerator(seed: UInt64(bitPattern: id.rawValue))
+    private static func start(_ id: Int64) -> Timestamp {
+        var generator = SeededGenerator(seed: UInt64(bitPattern: id))
         let days = Int64(generator.next() % daysAround) * 86_400_000
         let isAhead = generator.happens(inPercent: 1)
         return Timestamp(milliseconds: now.milliseconds + (isAhead ? days : -days - lengthMilliseconds - 1))

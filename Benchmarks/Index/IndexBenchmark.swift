@@ -3,7 +3,6 @@ internal import Events
 internal import Foundation
 internal import HTTP
 internal import SpatialIndex
-internal import TestChance
 
 /// Measures the in-memory index by itself: no network, no database, one thread that reads.
 @main
@@ -26,7 +25,7 @@ struct IndexBenchmark: ParsableCommand {
     func run() throws {
         var world = try ClusteredWorld(seed: 1)
         render(&world)
-        let index = EventIndex()
+        let index = PointIndex()
         let filled = fill(index, from: &world)
         print("\(events) events, \(filled.jsonBytes / events) bytes of JSON each, around \(world.cities) cities")
         print("filled in \(filled.seconds.rounded(2)) s: \((Double(events) / filled.seconds).rounded(0)) events a second")
@@ -35,7 +34,7 @@ struct IndexBenchmark: ParsableCommand {
         reading.measure()
         Maps(index: index, centres: reading.centres, seconds: seconds).measure()
         do {
-            let other = EventIndex()
+            let other = PointIndex()
             _ = fill(other, from: &world)
             reading.measureBesideWriter(world: world, other: other)
         }
@@ -52,7 +51,7 @@ struct IndexBenchmark: ParsableCommand {
     /// The same events several times over, so that the measurement does not contain the creation of events.
     private func render(_ world: inout ClusteredWorld) {
         let (some, repetitions) = (min(events, 100_000), 10)
-        let rendered = (1...some).map { world.event(EventID(rawValue: Int64($0))) }
+        let rendered = (1...some).map { world.event(Int64($0)) }
         var json: [UInt8] = []
         let clock = ThreadClock()
         for _ in 0..<repetitions {
@@ -62,15 +61,15 @@ struct IndexBenchmark: ParsableCommand {
         print("rendered: \((Double(some * repetitions) / clock.seconds).rounded(0)) events a second of one processor")
     }
 
-    private func fill(_ index: EventIndex, from world: inout ClusteredWorld) -> (seconds: Double, jsonBytes: Int) {
-        var bulkLoad = EventIndex.BulkLoad()
+    private func fill(_ index: PointIndex, from world: inout ClusteredWorld) -> (seconds: Double, jsonBytes: Int) {
+        var bulkLoad = PointIndex.BulkLoad()
         var (jsonBytes, seconds) = (0, 0.0)
         for start in stride(from: 1, through: events, by: 1_000) {
-            let some = (start..<min(start + 1_000, events + 1)).map { world.gathering(EventID(rawValue: Int64($0))) }
+            let some = (start..<min(start + 1_000, events + 1)).map { world.gathering(Int64($0)) }
             let clock = ThreadClock()
             for event in some {
                 jsonBytes += event.json.count
-                bulkLoad.put(event.id, owner: event.owner, version: 1, place: event.place, json: event.json)
+                bulkLoad.put(event.id, tag: event.owner, version: 1, at: event.location, payload: event.json)
             }
             seconds += clock.seconds
         }
@@ -80,7 +79,7 @@ struct IndexBenchmark: ParsableCommand {
         return (seconds + (ContinuousClock.now - start) / .seconds(1), jsonBytes)
     }
 
-    private func report(_ index: EventIndex, jsonBytes: Int) {
+    private func report(_ index: PointIndex, jsonBytes: Int) {
         let snapshot = index.snapshot
         let beside = Double(snapshot.bytes - jsonBytes) / Double(snapshot.count)
         print(

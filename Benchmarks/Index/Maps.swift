@@ -5,18 +5,24 @@ internal import SpatialIndex
 
 /// Searches in windows and boxes, and clusters. The window keeps the events from now on: one in a hundred.
 struct Maps {
+    private static let earth = DegreeBox(south: -90, west: -180, north: 90, east: 180)
     private static let views = [
-        ("the whole Earth", "-180,-90,180,90"), ("half of the Earth", "0,-90,180,90"), ("Europe", "-10,36,30,60"),
-        ("Germany", "6,47,15,55"), ("Berlin", "13,52.3,13.8,52.7"), ("across the date line", "150,-60,-100,60"),
+        ("the whole Earth", earth), ("half of the Earth", DegreeBox(south: -90, west: 0, north: 90, east: 180)),
+        ("Europe", DegreeBox(south: 36, west: -10, north: 60, east: 30)),
+        ("Germany", DegreeBox(south: 47, west: 6, north: 55, east: 15)),
+        ("Berlin", DegreeBox(south: 52.3, west: 13, north: 52.7, east: 13.8)),
+        ("across the date line", DegreeBox(south: -60, west: 150, north: 60, east: -100)),
     ]
+    /// As many as the server's `LongSearches` takes.
+    private static let visitsOfPart = 250
 
-    let index: EventIndex
+    let index: PointIndex
     let centres: [Coordinates]
     let seconds: Double
 
-    private var snapshot: EventIndex.Snapshot { index.snapshot }
-    private var windows: [(name: String, window: TimeWindow)] {
-        [("of any time", TimeWindow()), ("from now on", TimeWindow(from: ClusteredWorld.now))]
+    private var snapshot: PointIndex.Snapshot { index.snapshot }
+    private var windows: [(name: String, window: ClosedRange<Int64>?)] {
+        [("of any time", nil), ("from now on", ClusteredWorld.now.milliseconds...Int64.max)]
     }
 
     func measure() {
@@ -25,16 +31,17 @@ struct Maps {
         print("clusters of the whole Earth:")
         for zoom in 0...4 {
             for (name, window) in windows {
-                rate("zoom \(zoom), \(name)") { _ in
-                    clusters("-180,-90,180,90", zoom: zoom, window)?.reduce(0) { $0 + $1.count } ?? 0
-                }
+                let query = clusters(zoom: zoom, window)
+                rate("zoom \(zoom), \(name)") { _ in snapshot.clusters(query).reduce(0) { $0 + $1.count } }
             }
         }
         print("pages of boxes, in the order of ids:")
         for (view, box) in Self.views {
             for limit in [100, 1_000] {
                 for (name, window) in windows {
-                    rate("\(view), \(limit), \(name)") { _ in events(box, limit: limit, window) }
+                    rate("\(view), \(limit), \(name)") { _ in
+                        snapshot.points(in: BoxQuery(box: box, window: window, limit: limit)).count
+                    }
                 }
             }
         }
@@ -47,9 +54,9 @@ struct Maps {
             for _ in 1...3 {
                 for (name, window) in windows {
                     rate("\(Int(radius)) km, \(name)") { count in
-                        let centre = centres[count % centres.count]
-                        return snapshot.search(NearbySearch(centre: centre, radius: radius, window: window, limit: 100)).result()
-                            .count
+                        let query = NearestQuery(
+                            around: centres[count % centres.count], kilometres: radius, window: window, limit: 100)
+                        return snapshot.search(query).result().count
                     }
                 }
             }
@@ -70,12 +77,13 @@ struct Maps {
                     NearestQuery(
                         centre: UnitVector(latitude: centre.lat, longitude: centre.lon), window: window, limit: 1_000))
             }
-            let earth = DegreeBox(south: -90, west: -180, north: 90, east: 180)
-            parts("box, page of 1,000, \(name)") { _ in snapshot.search(BoxQuery(box: earth, window: window, limit: 1_000)) }
+            parts("box, page of 1,000, \(name)") { _ in
+                snapshot.search(BoxQuery(box: Self.earth, window: window, limit: 1_000))
+            }
             let degrees = (1..<64).map { Double($0) * 180 / 64 - 90 }
             parts("clusters in 4,096 cells, \(name)") { _ in
                 snapshot.search(
-                    ClusterQuery(box: earth, window: window, latitudes: degrees, longitudes: degrees.map { 2 * $0 }))
+                    ClusterQuery(box: Self.earth, window: window, latitudes: degrees, longitudes: degrees.map { 2 * $0 }))
             }
         }
     }
@@ -87,7 +95,7 @@ struct Maps {
             var result: Search.Result?
             while result == nil {
                 let clock = ThreadClock()
-                result = search.part(visits: LongSearches.visitsOfPart)
+                result = search.part(visits: Self.visitsOfPart)
                 times.append(clock.seconds * 1e6)
             }
         }
@@ -96,16 +104,13 @@ struct Maps {
         print("  \(name): \(times.count / 20) parts, median \(some[0]), p99 \(some[1]), longest \(some[2])")
     }
 
-    private func clusters(_ box: String, zoom: Int, _ window: TimeWindow) -> [EventCluster]? {
-        let query = "bbox=\(box)&zoom=\(zoom)" + (window.from.map { "&from=\($0)" } ?? "")
-        guard let json = try? JSON(query: query.utf8), let search = try? ClusterSearch(json) else { return nil }
-        return EventClusterSearch(search, snapshot).result()
-    }
-
-    private func events(_ box: String, limit: Int, _ window: TimeWindow) -> Int {
-        let degrees = box.split(separator: ",").compactMap { Double($0) }
-        let box = DegreeBox(south: degrees[1], west: degrees[0], north: degrees[3], east: degrees[2])
-        return snapshot.search(BoxSearch(box: box, window: window, limit: limit)).result().count
+    /// The whole Earth in cells of 64 x 64 pixels of the Web Mercator projection, as the API cuts a view.
+    private func clusters(zoom: Int, _ window: ClosedRange<Int64>?) -> ClusterQuery {
+        let side = Double(4 << zoom)
+        let edges = (1..<4 << zoom).map { Double($0) / side }
+        return ClusterQuery(
+            box: Self.earth, window: window, latitudes: edges.map { atan(sinh(.pi * (2 * $0 - 1))) * 180 / .pi },
+            longitudes: edges.map { 360 * $0 - 180 })
     }
 
     /// - Parameter search: gets a number that grows, and returns the number of events

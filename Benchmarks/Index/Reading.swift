@@ -2,14 +2,13 @@ internal import Events
 internal import Foundation
 internal import SpatialIndex
 internal import Synchronization
-internal import TestChance
 
 /// Searches around places of events.
 struct Reading: Sendable {
     private static let changesPerSecond = 2_000
     private static let batchesPerSecond = 200
 
-    let index: EventIndex
+    let index: PointIndex
     let centres: [Coordinates]
     let events: Int
     let seconds: Double
@@ -29,7 +28,7 @@ struct Reading: Sendable {
 
     /// The same searches alone, beside a writer, and beside a writer of another index. The last one shows the machine's share of the
     /// difference: caches, memory and processors. The three alternate, because the speed of a machine varies from minute to minute.
-    func measureBesideWriter(world: ClusteredWorld, other: EventIndex) {
+    func measureBesideWriter(world: ClusteredWorld, other: PointIndex) {
         print("nearest 100 within 5 km, µs by the wall clock, and of processor time:")
         for round in 1...3 {
             print("  alone: \(latencies())")
@@ -51,8 +50,8 @@ struct Reading: Sendable {
         let clock = ThreadClock()
         while clock.seconds < seconds {
             for _ in 0..<20 {
-                let search = NearbySearch(centre: centres[count % centres.count], radius: radius, limit: limit)
-                found += index.snapshot.search(search).result().count
+                let query = NearestQuery(around: centres[count % centres.count], kilometres: radius, limit: limit)
+                found += index.snapshot.search(query).result().count
                 count += 1
             }
         }
@@ -65,8 +64,8 @@ struct Reading: Sendable {
         let clock = ThreadClock()
         while clock.seconds < seconds {
             for _ in 0..<100 {
-                let id = EventID(rawValue: Int64.random(in: 1...Int64(events), using: &generator))
-                bytes += index.snapshot.event(id)?.withPayload { $0.byteCount } ?? 0
+                let id = Int64.random(in: 1...Int64(events), using: &generator)
+                bytes += index.snapshot.entry(id)?.withPayload { $0.byteCount } ?? 0
                 count += 1
             }
         }
@@ -81,9 +80,9 @@ struct Reading: Sendable {
         let clock = ContinuousClock()
         let start = clock.now
         while clock.now - start < .seconds(seconds) {
-            let search = NearbySearch(centre: centres[elapsed.count % centres.count], radius: 5, limit: 100)
+            let query = NearestQuery(around: centres[elapsed.count % centres.count], kilometres: 5, limit: 100)
             let (began, thread) = (clock.now, ThreadClock())
-            let found = index.snapshot.search(search).result().count
+            let found = index.snapshot.search(query).result().count
             used.append(thread.seconds * 1e6)
             elapsed.append((clock.now - began) / .microseconds(1))
             precondition(found >= 0)
@@ -98,17 +97,17 @@ struct Reading: Sendable {
         return "p50 \(parts[0]), p99 \(parts[1]), p99.9 \(parts[2])"
     }
 
-    private func write(_ world: ClusteredWorld, round: Int, into index: EventIndex, _ writer: Writer) {
+    private func write(_ world: ClusteredWorld, round: Int, into index: PointIndex, _ writer: Writer) {
         var world = world
-        var generator = SeededGenerator(seed: 4, round)
+        var generator = SeededGenerator(seed: UInt64(3 + round))
         var position = index.snapshot.position
         let clock = ContinuousClock()
         let start = clock.now
         while !writer.isStopped.withLock({ $0 }) {
-            var batch = EventIndex.Batch()
+            var batch = PointIndex.Batch()
             let size = Self.changesPerSecond / Self.batchesPerSecond
             for _ in 0..<size {
-                world.put(EventID(rawValue: Int64.random(in: 1...Int64(events), using: &generator)), version: 1, in: &batch)
+                world.put(Int64.random(in: 1...Int64(events), using: &generator), version: 1, in: &batch)
             }
             position += 1
             index.apply(batch, position: position)
@@ -116,6 +115,17 @@ struct Reading: Sendable {
             let due = start + .seconds(1) * Double(writer.written.withLock { $0 }) / Double(Self.changesPerSecond)
             while clock.now < due { usleep(500) }
         }
+    }
+}
+
+extension NearestQuery {
+    /// The query of the API's search around a place.
+    init(around centre: Coordinates, kilometres: Double, window: ClosedRange<Int64>? = nil, limit: Int) {
+        // In kilometres: the mean radius of the Earth.
+        let radius = 6371.0088
+        self.init(
+            centre: UnitVector(latitude: centre.lat, longitude: centre.lon),
+            squaredChord: UnitVector.squaredChord(angle: kilometres / radius), window: window, limit: limit)
     }
 }
 

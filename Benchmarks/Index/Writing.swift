@@ -1,15 +1,13 @@
-internal import Events
 internal import SpatialIndex
-internal import TestChance
 
 /// Changes of events in all cities; each moves its event to another place.
 struct Writing {
-    let index: EventIndex
+    let index: PointIndex
     var world: ClusteredWorld
     let events: Int
     private var generator = SeededGenerator(seed: 3)
 
-    init(index: EventIndex, world: ClusteredWorld, events: Int) {
+    init(index: PointIndex, world: ClusteredWorld, events: Int) {
         self.index = index
         self.world = world
         self.events = events
@@ -18,9 +16,9 @@ struct Writing {
     mutating func measure(changes: Int, batchSize: Int, removalPercent: Int = 0) {
         var seconds = 0.0
         for position in index.snapshot.position + 1...index.snapshot.position + Int64(changes / batchSize) {
-            var batch = EventIndex.Batch()
+            var batch = PointIndex.Batch()
             for _ in 0..<batchSize {
-                let id = EventID(rawValue: Int64.random(in: 1...Int64(events), using: &generator))
+                let id = Int64.random(in: 1...Int64(events), using: &generator)
                 if generator.happens(inPercent: removalPercent) {
                     batch.remove(id)
                 } else {

@@ -1,5 +1,4 @@
 internal import EventStore
-internal import Events
 internal import Postgres
 
 /// A replay of the whole log, beside COPY of the same rows.
@@ -44,7 +43,7 @@ struct Reading: Sendable {
             try await LogReader(client: client).replay { page in
                 for event in page {
                     let stored = event.envelope.event
-                    _ = try EventDomainEvent.decode(stored)
+                    _ = try BenchmarkEvent.domainEvent.decode(stored)
                 }
                 count += Int64(page.count)
             }

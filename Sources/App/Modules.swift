@@ -1,9 +1,9 @@
-package import EventStore
+public import EventStore
 package import HTTP
 internal import Logging
 
 /// The modules of humon.
-package enum Modules {
+public enum Modules {
     /// The only list: every module, each after the modules that it uses. The server, the doctor, `log verify`, `log import`, the
     /// projections' commands, the demo, the tests and the benchmarks all take the modules from here.
     ///
@@ -11,7 +11,7 @@ package enum Modules {
     @TaskLocal package static var all: [APIModule] = [.users, .events, .attendances, .accounts, .tasks]
 
     /// What the modules register, from the first use on. Ends the process if the list is wrong.
-    package static let registered: [Module] = {
+    public static let registered: [Module] = {
         let modules = all.map(\.module)
         do { try Module.check(modules) } catch { fatalError("\(error)") }
         return modules

@@ -19,7 +19,7 @@ public struct Event: Sendable, Hashable {
     /// An operator hides the event. To everyone but its owner it looks as if it were not there.
     public var isHidden: Bool
 
-    package init(
+    public init(
         id: EventID, owner: UserID, version: Int32, details: EventDetails, isCancelled: Bool = false, isHidden: Bool = false
     ) {
         self.id = id

@@ -10,7 +10,7 @@ public struct EventDetails: Sendable, Hashable {
     public var endedAt: Timestamp?
 
     /// Takes valid values of the required fields. ``init(_:)`` checks the fields of a client.
-    package init(name: String, coordinates: Coordinates, startedAt: Timestamp) {
+    public init(name: String, coordinates: Coordinates, startedAt: Timestamp) {
         self.init(name: name, address: nil, coordinates: coordinates, startedAt: startedAt, endedAt: nil)
     }
 

@@ -3,10 +3,6 @@ import re
 
 from .tree import line_at, line_of, rule
 
-# What follows in Package.swift only a benchmark needs. The image does not have it.
-BENCHMARKS = '\nif Context.environment["BENCHMARKS"]'
-
-
 @rule
 def make_help_lists_every_target(tree):
     makefile = tree.text("Makefile")
@@ -20,14 +16,18 @@ def make_help_lists_every_target(tree):
 
 @rule
 def packages_have_one_version(tree):
-    manifest, listed = tree.text("Package.swift"), "deploy/packages.txt"
+    listed = "deploy/packages.txt"
     versions = dict(re.findall(r"(?m)^([a-z][\w-]*) (\d+\.\d+\.\d+)$", tree.text(listed)))
-    for match in re.finditer(r'\.package\(url: "([^"]*)"(?:, exact: "([^"]+)")?', manifest):
-        name, line = match[1].rpartition("/")[2], line_at(manifest, match.start())
-        if not match[2]:
-            yield "Package.swift", line, f"{name} has no exact version; write exact:"
-        elif versions.get(name.lower()) != match[2] and match.start() < (manifest + BENCHMARKS).index(BENCHMARKS):
-            yield "Package.swift", line, f"{listed} has {name} {versions.get(name.lower())}; write {match[2]} there"
+    for path in ("Package.swift", "Benchmarks/Package.swift"):
+        manifest = tree.text(path)
+        for match in re.finditer(r'\.package\(url: "([^"]*)"(?:, exact: "([^"]+)")?', manifest):
+            name, line = match[1].rpartition("/")[2], line_at(manifest, match.start())
+            # The image does not have what only a benchmark needs.
+            version = versions.get(name.lower(), match[2] if path != "Package.swift" else None)
+            if not match[2]:
+                yield path, line, f"{name} has no exact version; write exact:"
+            elif version != match[2]:
+                yield path, line, f"{listed} has {name} {version}; make the two equal"
     if "--force-resolved-versions" not in tree.text("Dockerfile"):
         yield "Dockerfile", 1, "the image may build with other versions; build with --force-resolved-versions"
 
