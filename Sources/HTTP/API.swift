@@ -14,24 +14,24 @@ public struct API: Sendable {
     }
 
     public struct Settings: Sendable {
-        public let appSecret: AppSecret
+        public var appSecret: AppSecret
         public var reads: Reads
         /// The largest body of a request.
         public var bodyLimitBytes: Int
         /// The longest path and query of a request.
         public var targetLimitBytes: Int
         /// The limit for one client address; 0 for no limit.
-        public let signUpsPerMinute: RateLimit
+        public var signUpsPerMinute: Int
         /// The quota of one client address for sign-ups of every kind; 0 for no quota.
-        public let signUpsPerDay: RateLimit
+        public var signUpsPerDay: Int
         /// The limit of sign-ins and of account sign-ups for one client address; 0 for no limit.
-        public let signInsPerMinute: RateLimit
+        public var signInsPerMinute: Int
         /// The limit of sign-ins for one e-mail address; 0 for no limit.
-        public let accountSignInsPerMinute: RateLimit
+        public var accountSignInsPerMinute: Int
         /// The limit for one user, and for the unknown tokens of one client address; 0 for no limit.
-        public let writesPerMinute: RateLimit
+        public var writesPerMinute: Int
         /// The limit for one client address; 0 for no limit.
-        public let addressWritesPerMinute: RateLimit
+        public var addressWritesPerMinute: Int
 
         public init(
             appSecret: AppSecret, reads: Reads = .everyone, bodyLimitBytes: Int = 64 * 1024, targetLimitBytes: Int = 8 * 1024,
@@ -42,12 +42,12 @@ public struct API: Sendable {
             self.reads = reads
             self.bodyLimitBytes = bodyLimitBytes
             self.targetLimitBytes = targetLimitBytes
-            self.signUpsPerMinute = RateLimit(signUpsPerMinute)
-            self.signUpsPerDay = RateLimit(signUpsPerDay)
-            self.signInsPerMinute = RateLimit(signInsPerMinute)
-            self.accountSignInsPerMinute = RateLimit(accountSignInsPerMinute)
-            self.writesPerMinute = RateLimit(writesPerMinute)
-            self.addressWritesPerMinute = RateLimit(addressWritesPerMinute)
+            self.signUpsPerMinute = signUpsPerMinute
+            self.signUpsPerDay = signUpsPerDay
+            self.signInsPerMinute = signInsPerMinute
+            self.accountSignInsPerMinute = accountSignInsPerMinute
+            self.writesPerMinute = writesPerMinute
+            self.addressWritesPerMinute = addressWritesPerMinute
         }
     }
 

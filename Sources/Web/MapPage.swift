@@ -9,17 +9,17 @@ public struct MapPage: Sendable {
         public var tiles: Tiles?
         public var origins: WebOrigins
         /// The limit for one client address; 0 for no limit.
-        public let sessionsPerMinute: RateLimit
+        public let sessionsPerMinute: Int
         /// The limit for all clients together; 0 for no limit.
-        public let allSessionsPerMinute: RateLimit
+        public let allSessionsPerMinute: Int
 
         public init(
             tiles: Tiles? = nil, origins: WebOrigins = .loopback, sessionsPerMinute: Int = 0, allSessionsPerMinute: Int = 0
         ) {
             self.tiles = tiles
             self.origins = origins
-            self.sessionsPerMinute = RateLimit(sessionsPerMinute)
-            self.allSessionsPerMinute = RateLimit(allSessionsPerMinute)
+            self.sessionsPerMinute = sessionsPerMinute
+            self.allSessionsPerMinute = allSessionsPerMinute
         }
     }
 

@@ -127,7 +127,7 @@ struct TestAPI: Sendable {
                 let (modules, twins) = node.module
                 let api = makeAPI(modules, node.client)
                 let requests = APIRouter(api, allowing: cors, logger: .quiet)
-                let admin = AdminResponder(api, token: { adminToken }, metrics: { requests.metrics }, logger: .quiet)
+                let admin = AdminResponder(api, token: adminToken, metrics: { requests.metrics }, logger: .quiet)
                 await api.events.untilReady()
                 var configuration = ServerConfiguration(address: .hostname("127.0.0.1", port: 0))
                 configuration.limits.bodyBytes = bodyLimitBytes

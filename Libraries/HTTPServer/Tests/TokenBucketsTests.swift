@@ -1,4 +1,3 @@
-import Synchronization
 import TestChance
 import Testing
 
@@ -53,22 +52,6 @@ import Testing
         var buckets = Self.buckets(perMinute: 1)
         #expect(buckets.take(1, at: 0).isGranted && buckets.take(2, at: 0).isGranted)
         #expect(!buckets.take(1, at: 0).isGranted && !buckets.take(2, at: 0).isGranted)
-    }
-
-    @Test func `a limit that changes applies to the next request`() throws {
-        let now = Mutex(ContinuousClock.now)
-        let limit = RateLimit(1)
-        let limiter = RateLimiter("writes", perMinute: limit) { now.withLock(\.self) }
-        #expect(try limiter.take("ann")?.remaining == 0)
-        #expect(throws: HTTPError.self) { try limiter.take("ann") }
-        limit.number = 0
-        #expect(try limiter.take("ann") == nil)
-        // A token comes every 20 seconds now.
-        limit.number = 3
-        #expect(throws: HTTPError.self) { try limiter.take("ann") }
-        now.withLock { $0 += .seconds(20) }
-        let allowance = try #require(try limiter.take("ann"))
-        #expect((allowance.policy.limit, allowance.remaining) == (3, 0))
     }
 
     @Test func `a full table replaces its fullest bucket`() {

@@ -46,18 +46,6 @@ final class Pipe: Sendable {
         Logger(label: "test") { _ in LineLogHandler(format, sink: pipe.sink) }
     }
 
-    @Test func `the level of all loggers can change, except of one that has a level of its own`() {
-        let (pipe, threshold) = (Pipe(), LogThreshold(.error))
-        let logger = Logger(label: "test") { _ in LineLogHandler(.text, threshold: threshold, sink: pipe.sink) }
-        var own = logger
-        own.logLevel = .critical
-        logger.info("first")
-        threshold.level = .debug
-        logger.debug("second")
-        own.error("third")
-        #expect(pipe.lines().map { $0.split(separator: " ").last } == ["second"])
-    }
-
     @Test func `numbers are JSON numbers, and texts that look like numbers are strings`() throws {
         let pipe = Pipe()
         let metadata: Logger.Metadata = [

@@ -18,7 +18,7 @@ struct ServeCommand: AsyncParsableCommand {
         abstract: "Serve the v1 API and the map page until SIGTERM or Ctrl-C.",
         discussion: """
             Without DATABASE_URL and --database, the command starts a private PostgreSQL. It applies missing migrations, and builds \
-            missing read models. SIGHUP reads the settings again: docs/deploying.md says which ones apply at once.
+            missing read models.
 
             EXAMPLE: humon serve
             """
@@ -30,8 +30,7 @@ struct ServeCommand: AsyncParsableCommand {
         // From now on SIGHUP does not end the process.
         let hangUps = await UnixSignalsSequence(trapping: .sighup)
         let settings = try database.settings()
-        let logThreshold = LogThreshold(settings.logLevel)
-        let logger = Logger.humon(logThreshold, settings.logFormat)
+        let logger = Logger.humon(settings.logLevel, settings.logFormat)
         guard settings.databaseURL == nil || settings.appSecret != nil else { throw SettingsError.missingSecret }
         try settings.refuseOpenAdminAddress()
         let treeKey = try settings.treeSigningKey()
@@ -47,12 +46,11 @@ struct ServeCommand: AsyncParsableCommand {
             DescriptorLimit.raise(for: settings.connections, logger: logger)
             settings.warnOfStreams(logger: logger)
             let drain = Drain()
-            let (apiSettings, pageSettings) = (settings.api(secret: secret), settings.mapPage)
             let api = API(
-                backend.modules, settings: apiSettings, drain: drain,
+                backend.modules, settings: settings.api(secret: secret), drain: drain,
                 mayAnswer: { backend.mayAnswer },
                 checkHealth: backend.checkHealth)
-            let page = pageSettings.map { settings in
+            let page = settings.mapPage.map { settings in
                 MapPage(
                     settings, users: backend.modules[UsersModule.self], tokenHeaders: API.tokenHeaders,
                     unknownTokens: api.limits.unknownTokens, dailySignUps: api.limits.dailySignUps)
@@ -61,7 +59,7 @@ struct ServeCommand: AsyncParsableCommand {
             let requests = APIRouter(
                 api, beside: (page?.routes ?? []) + (tree ?? []), behind: page?.middleware ?? [], allowing: settings.corsOrigins,
                 tracer: spans.tracer,
-                log: RequestLog(settings.logFormat, threshold: logThreshold), logger: logger)
+                log: RequestLog(settings.logFormat, level: settings.logLevel), logger: logger)
             let banner = StartupBanner(
                 settings, secret: source, untilReady: backend.modules[EventsModule.self].untilReady,
                 isLogEmpty: { settings.databaseURL == nil ? await backend.isLogEmpty() : false })
@@ -71,13 +69,8 @@ struct ServeCommand: AsyncParsableCommand {
                 socket?.permit(logger: logger)
                 banner.apiRuns(on: port ?? settings.port)
             }
-            let reload = SettingsReload(
-                at: hangUps, settings,
-                of: SettingsReload.Parts(
-                    logThreshold: logThreshold, api: apiSettings, page: pageSettings, inFlight: configuration.inFlight),
-                logger: logger, load: self.database.settings)
             let admin = AdminResponder(
-                api, token: { reload.adminToken },
+                api, token: settings.adminToken.map(AdminToken.init),
                 metrics: {
                     await requests.metrics + configuration.metrics + backend.metrics() + spans.metrics
                         + LogSink.standardError.metrics + ProcessMetrics.now()
@@ -92,7 +85,7 @@ struct ServeCommand: AsyncParsableCommand {
             let listening: [any Service] = erasures + (socket.map { [$0] } ?? []) + [clients]
             // The operators' address answers until the end, so it stops last.
             let services: [any Service] =
-                [operators] + (spans.exporter.map { [$0] } ?? []) + backend.services + listening + [banner, reload]
+                [operators] + (spans.exporter.map { [$0] } ?? []) + backend.services + listening + [banner, HangUps(hangUps, logger: logger)]
             do { try await shutdown.run(services) } catch let error as IOError where error.errnoCode == EADDRINUSE {
                 throw PortTaken(port: settings.socket == nil ? settings.port : nil, adminPort: settings.adminPort)
             } catch let error as RequestsCutOff {

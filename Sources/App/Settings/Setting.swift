@@ -51,8 +51,6 @@ protocol ResolvedSetting: Sendable {
     /// The value as the user wrote it, or the default; `nil` if the value is secret.
     var text: String? { get }
     var source: SettingSource { get }
-    /// Whether another value was written in the same way. It compares secrets, too.
-    func isWritten(as other: any ResolvedSetting) -> Bool
 }
 
 /// The place that a value comes from.
@@ -70,16 +68,12 @@ extension Setting {
         let value: Value
         let text: String?
         let source: SettingSource
-        /// May be secret.
-        fileprivate let written: String?
-
-        func isWritten(as other: any ResolvedSetting) -> Bool { written == (other as? Self)?.written }
     }
 
     /// - Throws: ``SettingsError``
     func resolve(from sources: SettingSources) throws(SettingsError) -> any ResolvedSetting {
         guard let found = try sources.text(of: name, orInFileOf: fileName) else {
-            return Resolved(value: defaultValue(), text: isSecret ? "" : defaultText(), source: .byDefault, written: nil)
+            return Resolved(value: defaultValue(), text: isSecret ? "" : defaultText(), source: .byDefault)
         }
         // `docker run --env-file` and systemd's Environment= keep them; as a part of a path they would make a new directory.
         guard isSecret || !["\"", "'"].contains(where: { found.text.hasPrefix($0) && found.text.hasSuffix($0) }) else {
@@ -89,8 +83,7 @@ extension Setting {
             guard found.source == .file, let fileName else { throw .unusable(name: name, format: format) }
             throw .unusable(name: fileName, format: "the path of a file that holds \(format)")
         }
-        return Resolved(
-            value: value, text: isSecret || hides(found.text) ? nil : found.text, source: found.source, written: found.text)
+        return Resolved(value: value, text: isSecret || hides(found.text) ? nil : found.text, source: found.source)
     }
 }
 

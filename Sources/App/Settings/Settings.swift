@@ -18,14 +18,6 @@ struct Settings: Sendable {
 
     subscript<Value>(dynamicMember path: KeyPath<Declarations, Setting<Value>>) -> Value { self[path].value }
 
-    /// The names of the settings that are written differently in other settings, in the order of their declaration.
-    func changes(to other: Settings) -> [String] {
-        Declarations.all.map(\.name).filter { name in
-            guard let (old, new) = resolved[name].flatMap({ old in other.resolved[name].map { (old, $0) } }) else { return true }
-            return !old.isWritten(as: new)
-        }
-    }
-
     /// The source of a value.
     func source<Value>(of path: KeyPath<Declarations, Setting<Value>>) -> SettingSource { self[path].source }
 

@@ -26,7 +26,7 @@ final class TreeRoutes: Sendable {
     }
 
     private func respond(to request: Request, _ context: RequestContext) async throws -> Response {
-        _ = try requests?.take(context.sender(of: request).address?.subscriber)
+        _ = try requests.take(context.sender(of: request).address?.subscriber)
         let path = request.path.dropFirst(Self.prefix.count)
         if path == "checkpoint" {
             guard let note = try await tree.newest() else { throw HTTPError.notFound }

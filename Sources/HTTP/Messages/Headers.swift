@@ -1,7 +1,6 @@
 internal import HTTPServer
 public import HTTPTypes
 internal import Hashing
-internal import Synchronization
 internal import Users
 
 extension HTTPField.Name {
@@ -50,26 +49,16 @@ extension Request {
     }
 }
 
-/// The secret by which a caller proves to be our app, and the one before it while the secret changes. It keeps digests only, and can
-/// change while the server runs.
-public final class AppSecret: Sendable {
+/// The secret by which a caller proves to be our app, and the one before it while the secret changes. It keeps digests only.
+public struct AppSecret: Sendable {
     /// A shorter secret can be guessed. The secret is in every installed app and changes slowly, so the limit is no higher.
     public static let minimumBytes = 8
 
-    private let digests: Mutex<[SHA256.Digest]>
+    private let digests: [SHA256.Digest]
 
     /// - Parameter previous: the secret that older releases of the app still send; `nil` if there are none
     public init(_ secret: String, previous: String? = nil) {
-        digests = Mutex(Self.digests(secret, previous))
-    }
-
-    public func change(to secret: String, previous: String?) {
-        let new = Self.digests(secret, previous)
-        digests.withLock { $0 = new }
-    }
-
-    private static func digests(_ secret: String, _ previous: String?) -> [SHA256.Digest] {
-        [secret, previous].compactMap { $0.map { SHA256.hash($0.utf8) } }
+        digests = [secret, previous].compactMap { $0.map { SHA256.hash($0.utf8) } }
     }
 
     /// Whether a text can be a secret. A comma is refused, because it once separated two secrets.
@@ -81,7 +70,7 @@ public final class AppSecret: Sendable {
     /// Compares digests in constant time, and always all of them: the time tells neither a part of a secret nor which one is right.
     func accepts(_ sent: String) -> Bool {
         let digest = SHA256.hash(sent.utf8)
-        return digests.withLock(\.self).reduce(false) { isAccepted, known in
+        return digests.reduce(false) { isAccepted, known in
             let isEqual = known == digest
             return isAccepted || isEqual
         }

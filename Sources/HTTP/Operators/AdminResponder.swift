@@ -12,10 +12,10 @@ public struct AdminResponder: Sendable {
     public let router: Router
 
     /// - Parameters:
-    ///   - token: the bearer token that every path requires now, except the paths of probes; `nil` requires none
+    ///   - token: the bearer token that every path requires, except the paths of probes; `nil` requires none
     ///   - metrics: all metrics except the metrics of the modules
     public init(
-        _ api: API, token: @escaping @Sendable () -> AdminToken? = { nil },
+        _ api: API, token: AdminToken? = nil,
         metrics: @escaping @Sendable () async -> [Metric] = { [] }, logger: Logger
     ) {
         let routes = [

@@ -19,11 +19,11 @@ struct RequiredAdminToken: Middleware {
     /// The paths of probes, which have no token. Their responses name a state only.
     private static let openPaths: Set = ["/health/live", "/health/ready"]
 
-    /// The present token; `nil` requires none.
-    let token: @Sendable () -> AdminToken?
+    /// `nil` requires none.
+    let token: AdminToken?
 
     func prepare(_ request: inout Request, _ context: RequestContext) throws(HTTPError) -> Response? {
-        guard let token = token(), !Self.openPaths.contains(String(request.path)) else { return nil }
+        guard let token, !Self.openPaths.contains(String(request.path)) else { return nil }
         guard token.isCarried(by: request) else {
             throw HTTPError(.unauthorized, "Unauthorized", headers: [.wwwAuthenticate: "Bearer"])
         }

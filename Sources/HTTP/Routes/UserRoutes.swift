@@ -24,7 +24,7 @@ private struct UserRoutes: Sendable {
     init(_ users: UsersModule, _ api: API) {
         self.users = users
         self.api = api
-        dailyExports = RateLimiter("daily-exports", perDay: RateLimit(10), now: api.rateClock)
+        dailyExports = RateLimiter("daily-exports", perDay: 10, now: api.rateClock)
         signUps = RateLimiter("sign-ups", perMinute: api.settings.signUpsPerMinute, now: api.rateClock)
         accountSignUps = api.apps.contains(.tasks) ? AccountSignUps(api) : nil
     }

@@ -24,7 +24,7 @@ public final class InFlightRequests: Service, Sendable {
     /// Maximum number of computing tasks. Each keeps one request and one response in memory.
     private static let computingLimit = 256
 
-    private let limitOfWaiting: Atomic<Int>
+    private let waitingLimit: Int
     private let reading = Atomic(0)
     private let writing = Atomic(0)
     private let authenticating = Atomic(0)
@@ -33,13 +33,7 @@ public final class InFlightRequests: Service, Sendable {
     private let refused = Atomic(0)
 
     /// - Parameter waitingLimit: maximum number of requests of each kind that wait for something outside of the process
-    public init(waitingLimit: Int = 256) { limitOfWaiting = Atomic(waitingLimit) }
-
-    /// The maximum number of requests of each kind that wait for something outside of the process. It can change while the server runs.
-    public var waitingLimit: Int {
-        get { limitOfWaiting.load(ordering: .relaxed) }
-        set { limitOfWaiting.store(newValue, ordering: .relaxed) }
-    }
+    public init(waitingLimit: Int = 256) { self.waitingLimit = waitingLimit }
 
     /// The number of refused requests.
     public var refusals: Int { refused.load(ordering: .relaxed) }

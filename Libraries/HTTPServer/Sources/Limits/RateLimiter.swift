@@ -13,45 +13,38 @@ public final class RateLimiter: Sendable {
     private static let shardCount = 64
     fileprivate static let groupsPerShard = 128
 
-    private let limit: RateLimit
+    private let limit: Int
     private let shards: [Shard]
     private let now: @Sendable () -> ContinuousClock.Instant
     private let start: ContinuousClock.Instant
 
-    /// - Parameter now: the clock
+    /// - Parameters:
+    ///   - limit: 0 for no limit
+    ///   - now: the clock
     public convenience init(
-        _ name: String, perMinute limit: RateLimit, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+        _ name: String, perMinute limit: Int, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         self.init(name, limit, windowSeconds: 60, now)
     }
 
     public convenience init(
-        _ name: String, perDay limit: RateLimit, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+        _ name: String, perDay limit: Int, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         self.init(name, limit, windowSeconds: 86_400, now)
     }
 
-    /// Makes a limiter whose limit does not change.
-    /// - Returns: `nil` if `perMinute` is 0: no limit
-    public convenience init?(
-        _ name: String, perMinute: Int, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
-    ) {
-        guard perMinute > 0 else { return nil }
-        self.init(name, perMinute: RateLimit(perMinute), now: now)
-    }
-
     private init(
-        _ name: String, _ limit: RateLimit, windowSeconds: Int, _ now: @escaping @Sendable () -> ContinuousClock.Instant
+        _ name: String, _ limit: Int, windowSeconds: Int, _ now: @escaping @Sendable () -> ContinuousClock.Instant
     ) {
         self.limit = limit
         self.now = now
         start = now()
-        let policy = RatePolicy(name: name, limit: max(1, limit.number), windowSeconds: windowSeconds)
-        shards = (0..<Self.shardCount).map { _ in Shard(policy) }
+        let policy = RatePolicy(name: name, limit: max(1, limit), windowSeconds: windowSeconds)
+        shards = (0..<(limit > 0 ? Self.shardCount : 0)).map { _ in Shard(policy) }
     }
 
     /// Whether the limit is not 0.
-    public var hasLimit: Bool { limit.number > 0 }
+    public var hasLimit: Bool { limit > 0 }
 
     /// Counts one request of a caller.
     /// - Returns: `nil` if there is no limit
@@ -69,7 +62,6 @@ public final class RateLimiter: Sendable {
     private func use(
         _ caller: some Hashable, _ body: (inout TokenBuckets, _ key: UInt64, _ nanoseconds: Int64) -> RateAllowance
     ) throws(HTTPError) -> RateAllowance? {
-        let limit = limit.number
         guard limit > 0 else { return nil }
         // Hasher is seeded for each process, so that a client cannot choose a key that evicts another caller's.
         var hasher = Hasher()
@@ -78,23 +70,8 @@ public final class RateLimiter: Sendable {
         let (seconds, attoseconds) = (now() - start).components
         let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
         let shard = shards[Int(truncatingIfNeeded: key) & (Self.shardCount - 1)]
-        let allowance = shard.buckets.withLock { buckets in
-            buckets.limit = limit
-            return body(&buckets, key, nanoseconds)
-        }
+        let allowance = shard.buckets.withLock { body(&$0, key, nanoseconds) }
         guard allowance.isGranted else { throw .tooManyRequests(allowance) }
         return allowance
-    }
-}
-
-/// A number of requests for each window of time, which can change while the server runs. 0 means no limit.
-public final class RateLimit: Sendable {
-    private let current: Atomic<Int>
-
-    public init(_ number: Int) { current = Atomic(number) }
-
-    public var number: Int {
-        get { current.load(ordering: .relaxed) }
-        set { current.store(newValue, ordering: .relaxed) }
     }
 }

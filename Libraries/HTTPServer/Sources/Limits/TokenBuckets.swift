@@ -12,9 +12,9 @@ struct TokenBuckets {
 
     static let placesPerKey = 8
 
-    private var policy: RatePolicy
+    private let policy: RatePolicy
     private let windowNanoseconds: Int64
-    private var nanosecondsPerToken: Int64
+    private let nanosecondsPerToken: Int64
     private var buckets: [Bucket]
 
     /// - Parameter groups: the number of groups of places; a power of two
@@ -24,16 +24,6 @@ struct TokenBuckets {
         windowNanoseconds = Int64(policy.windowSeconds) * 1_000_000_000
         nanosecondsPerToken = windowNanoseconds / Int64(policy.limit)
         buckets = Array(repeating: Bucket(key: 0, fullAt: .min), count: groups * Self.placesPerKey)
-    }
-
-    /// A change applies to the tokens that are taken from then on.
-    var limit: Int {
-        get { policy.limit }
-        set {
-            guard newValue != policy.limit else { return }
-            policy.limit = newValue
-            nanosecondsPerToken = windowNanoseconds / Int64(newValue)
-        }
     }
 
     /// Takes a token from the caller's bucket, unless it is empty.

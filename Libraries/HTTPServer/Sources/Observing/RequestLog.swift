@@ -1,24 +1,24 @@
 internal import HTTPTypes
-internal import Logging
+public import Logging
 internal import NIOCore
 public import Telemetry
 
 /// Writes one line for each request, with the template of its route. Paths and queries are personal and are not logged.
 public struct RequestLog: RequestObserver {
     private let format: LogFormat
-    private let threshold: LogThreshold
+    private let level: Logger.Level
     private let sink: LogSink
 
-    /// - Parameter threshold: above `info` requests are not logged
-    public init(_ format: LogFormat, threshold: LogThreshold, sink: LogSink = .standardError) {
+    /// - Parameter level: above `info` requests are not logged
+    public init(_ format: LogFormat, level: Logger.Level, sink: LogSink = .standardError) {
         self.format = format
-        self.threshold = threshold
+        self.level = level
         self.sink = sink
     }
 
     /// Writes a line without a `Logger`: its dictionary of metadata costs as much time as the line.
     public func requestEnded(_ request: Request, _ context: RequestContext, _ response: Response) {
-        guard threshold.level <= .info else { return }
+        guard level <= .info else { return }
         var line = LogLine(format, .info, "request")
         line.add("request_id", context.requestID)
         if let traceID = context.traceID(of: request) { line.add("trace_id", traceID) }

@@ -35,7 +35,7 @@ public final class OpenStreams: Sendable {
 
     /// Maximum numbers of open streams.
     public let limits: StreamLimits
-    private let openings: RateLimiter?
+    private let openings: RateLimiter
     private let state = Mutex(State())
     private let ends = Counter(count: StreamEnd.allCases.count)
     private let refused = Atomic(0)
@@ -63,7 +63,7 @@ public final class OpenStreams: Sendable {
                     try Self.check(state.addresses[address], limits.perAddress)
                 }
                 try client.user.map { user throws(HTTPError) in try Self.check(state.users[user], limits.perUser) }
-                if let address = client.address { _ = try openings?.take(address) }
+                if let address = client.address { _ = try openings.take(address) }
                 state.add(1, for: client)
             }
         } catch {

@@ -1,5 +1,4 @@
 public import Logging
-internal import Synchronization
 
 /// Writes each message as one line.
 ///
@@ -7,22 +6,14 @@ internal import Synchronization
 /// request has a message.
 public struct LineLogHandler: LogHandler {
     public var metadata: Logger.Metadata = [:]
-    /// The level of this logger, if it was set.
-    private var ownLevel: Logger.Level?
-    private let threshold: LogThreshold
+    public var logLevel: Logger.Level
     private let format: LogFormat
     private let sink: LogSink
 
-    /// - Parameter threshold: the level of all loggers that share it, unless a logger has a level of its own
-    public init(_ format: LogFormat, threshold: LogThreshold = LogThreshold(.info), sink: LogSink = .standardError) {
+    public init(_ format: LogFormat, _ level: Logger.Level = .info, sink: LogSink = .standardError) {
         self.format = format
-        self.threshold = threshold
+        logLevel = level
         self.sink = sink
-    }
-
-    public var logLevel: Logger.Level {
-        get { ownLevel ?? threshold.level }
-        set { ownLevel = newValue }
     }
 
     public subscript(metadataKey key: String) -> Logger.MetadataValue? {
@@ -38,21 +29,4 @@ public struct LineLogHandler: LogHandler {
         for (name, value) in metadata.sorted(by: { $0.key < $1.key }) { line.add(name, value) }
         sink.write(line)
     }
-}
-
-/// The lowest level of the messages that are written. It can change while the program runs, for all loggers that share it.
-public final class LogThreshold: Sendable {
-    private static let levels = Logger.Level.allCases
-
-    /// The index among the levels. Every request reads it, so it is no lock.
-    private let index: Atomic<Int>
-
-    public init(_ level: Logger.Level) { index = Atomic(Self.index(of: level)) }
-
-    public var level: Logger.Level {
-        get { Self.levels[index.load(ordering: .relaxed)] }
-        set { index.store(Self.index(of: newValue), ordering: .relaxed) }
-    }
-
-    private static func index(of level: Logger.Level) -> Int { levels.firstIndex(of: level) ?? 0 }
 }
