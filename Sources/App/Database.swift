@@ -22,7 +22,7 @@ struct Database: Sendable {
         self.settings = settings
         sessionName =
             switch use {
-            case .asServer: SessionName.ofServer(port: settings.port, socket: settings.socket)
+            case .asServer: SessionName.ofServer(port: settings.port)
             case .asVisitor, .asVisitorOfExisting: SessionName.ofCommand()
             }
     }

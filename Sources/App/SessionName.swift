@@ -1,15 +1,11 @@
-internal import Foundation
-
 /// The name of this process's sessions in PostgreSQL, so that an operator finds the node or the command that a session belongs to.
 enum SessionName {
     /// PostgreSQL keeps no more of a name.
     private static let byteLimit = 63
-    private static let placeByteLimit = 20
 
-    /// The port, or the name of the socket, distinguishes the nodes of one machine.
-    static func ofServer(port: Int, socket: String?, host: String = host) -> String {
-        let place = socket.map { URL(filePath: $0).lastPathComponent } ?? String(port)
-        let end = ":" + String(decoding: place.utf8.suffix(placeByteLimit), as: UTF8.self)
+    /// The port distinguishes the nodes of one machine.
+    static func ofServer(port: Int, host: String = host) -> String {
+        let end = ":\(port)"
         return String(decoding: "humon \(host)".utf8.prefix(byteLimit - end.utf8.count), as: UTF8.self) + end
     }
 

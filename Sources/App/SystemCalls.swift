@@ -36,28 +36,4 @@ enum SystemCalls {
         _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         return UInt64(limit.rlim_cur)
     }
-
-    /// Removes a name, but no directory.
-    static func removeFile(_ path: String) { _ = unsafe unlink(path) }
-
-    /// Does not follow a link.
-    static func setMode(of path: String, _ mode: UInt32) throws(Errno) {
-        guard unsafe fchmodat(AT_FDCWD, path, mode, AT_SYMLINK_NOFOLLOW) == 0 else { throw Errno(rawValue: errno) }
-    }
-
-    /// Whether the kernel refuses a connection to a Unix socket, because no process listens.
-    /// - Parameter path: shorter than `sun_path`
-    static func isRefused(by path: String) -> Bool {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
-        guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
-        return unsafe withUnsafeBytes(of: address) { bytes in
-            unsafe bytes.withMemoryRebound(to: sockaddr.self) {
-                unsafe connect(descriptor, $0.baseAddress, socklen_t(bytes.count)) != 0 && errno == ECONNREFUSED
-            }
-        }
-    }
 }

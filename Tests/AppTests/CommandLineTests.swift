@@ -128,7 +128,7 @@ import Testing
                 #expect(rows[name]?["value"]?.word == value, "\(name)")
                 #expect(rows[name]?["source"]?.word == source, "\(name)")
             }
-            #expect(rows["HUMON_SOCKET"]?["value"] == .null)
+            #expect(rows["HUMON_TILES"]?["value"] == .null)
             #expect(rows["HUMON_PORT"]?["default"]?.word == "8080")
             #expect(rows["HUMON_PORT"]?["help"]?.word.isEmpty == false)
             let table = try await HumonProcess.run(["settings"], in: directory, environment: environment)

@@ -20,33 +20,6 @@ import Testing
         try await HumonProcess.run(["-c", command], in: directory, executable: URL(fileURLWithPath: "/bin/sh"))
     }
 
-    @Test func `a Unix socket has the mode of the setting, and its clients are trusted proxies`() async throws {
-        try await Self.withDirectory { directory, environment in
-            let path = directory.appending(path: "humon.socket").path
-            let environment = environment.merging(["HUMON_SOCKET": path, "HUMON_SOCKET_MODE": "606"]) { $1 }
-            let killed = try HumonProcess(["serve"], in: directory, environment: environment)
-            try await Self.untilReady(killed)
-            #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o606)
-            let second = try await HumonProcess.run(["serve"], in: directory, environment: environment)
-            #expect((second.status, second.error.contains("Another program listens on HUMON_SOCKET (\(path)).")) == (1, true))
-            killed.send(SIGKILL)
-            _ = try await killed.untilExit()
-            #expect(FileManager.default.fileExists(atPath: path))
-
-            let server = try HumonProcess(["serve"], in: directory, environment: environment)
-            try await Self.untilReady(server)
-            let client = try RawConnection(path: path)
-            try client.send(Self.read)
-            let answer = try await client.receive(until: { $0.hasSuffix("}") })
-            #expect(answer.text.contains("200 OK") && answer.text.contains("\r\nx-request-id: mine\r\n"), "\(answer.text)")
-            let command = try #require(server.output.firstMatch(of: /\n  (curl .*)\n/)).1
-            let tried = try await Self.shell("TB_APP_SECRET=\(HumonProcess.secret); \(command) --silent", in: directory)
-            #expect(tried.output.hasPrefix(#"{"id":1,"#), "\(tried.error)")
-            #expect(try await server.stop() == 0)
-            #expect(!FileManager.default.fileExists(atPath: path))
-        }
-    }
-
     @Test func `a server whose files are all open serves its connections, and waits before it accepts another one`() async throws
     {
         try await Self.withDirectory { directory, environment in
@@ -79,17 +52,6 @@ import Testing
             #expect((1...Int(seconds) + 2).contains(failures), "\(failures) in \(seconds) s")
             #expect(try await isServed())
             #expect(try await server.stop() == 0)
-        }
-    }
-
-    @Test func `a path of a regular file is refused`() async throws {
-        try await Self.withDirectory { directory, environment in
-            let file = directory.appending(path: "notes")
-            try "keep me".write(to: file, atomically: true, encoding: .utf8)
-            let result = try await HumonProcess.run(
-                ["serve"], in: directory, environment: environment.merging(["HUMON_SOCKET": file.path]) { $1 })
-            #expect((result.status, result.error.contains("is a file, and no socket.")) == (1, true))
-            #expect(try String(contentsOf: file, encoding: .utf8) == "keep me")
         }
     }
 

@@ -30,7 +30,7 @@ private final class Collector: Sendable {
             if status == .ok { collector.received.withLock { $0.append(json) } }
             return Response(status: status)
         }
-        var configuration = ServerConfiguration(address: .hostname("127.0.0.1", port: 0))
+        var configuration = ServerConfiguration(host: "127.0.0.1", port: 0)
         configuration.limits.bodyBytes = 1 << 24
         try await withoutActuallyEscaping(body) { body in
             try await Router(routes: [route], logger: .quiet).withServer(configuration) { _, port in

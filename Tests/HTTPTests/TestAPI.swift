@@ -129,7 +129,7 @@ struct TestAPI: Sendable {
                 let requests = APIRouter(api, allowing: cors, logger: .quiet)
                 let admin = AdminResponder(api, token: adminToken, metrics: { requests.metrics }, logger: .quiet)
                 await api.events.untilReady()
-                var configuration = ServerConfiguration(address: .hostname("127.0.0.1", port: 0))
+                var configuration = ServerConfiguration(host: "127.0.0.1", port: 0)
                 configuration.limits.bodyBytes = bodyLimitBytes
                 try await requests.router.test(setup, configuration) { client in
                     try await body(

@@ -20,7 +20,6 @@ from guide import guide
 from overload import overload
 from sandbox import ROOT, end_on_signals, run_in_sandbox
 from proofs import Deployment
-from sockets import sockets
 from streams import streams
 from tls import tls
 
@@ -40,7 +39,6 @@ def plan(options):
     rounds = 1 if options.short else 3
     plain = [
         ("tls", "TLS at the proxy", tls),
-        ("sockets", "A Unix socket", sockets),
         ("restart", "Rolling restart", lambda deployment: proofs.rolling_restart(deployment, rounds)),
         ("rules", "Alert rules", rules),
         ("backups", "Backups", backups),

@@ -21,7 +21,7 @@ struct Hello {
 
     static func main() async throws {
         let logger = Logger(label: "hello")
-        let server = Server(router(logger), ServerConfiguration(address: .hostname("127.0.0.1", port: 8080)), logger: logger)
+        let server = Server(router(logger), ServerConfiguration(host: "127.0.0.1", port: 8080), logger: logger)
         try await ServiceGroup(services: [server], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger).run()
     }
 }

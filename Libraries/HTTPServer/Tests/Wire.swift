@@ -24,7 +24,7 @@ enum Wire {
     static let router = Router(routes: routes, logger: .silent)
 
     static func configuration(_ change: (inout ServerConfiguration) -> Void = { _ in }) -> ServerConfiguration {
-        var configuration = ServerConfiguration(address: .hostname("127.0.0.1", port: 0))
+        var configuration = ServerConfiguration(host: "127.0.0.1", port: 0)
         change(&configuration)
         return configuration
     }

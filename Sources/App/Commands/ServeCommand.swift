@@ -63,31 +63,26 @@ struct ServeCommand: AsyncParsableCommand {
             let banner = StartupBanner(
                 settings, secret: source, untilReady: backend.modules[EventsModule.self].untilReady,
                 isLogEmpty: { settings.databaseURL == nil ? await backend.isLogEmpty() : false })
-            let socket = try settings.socket.map { try SocketFile(path: $0, mode: settings.socketMode) }
-            let configuration = try settings.serverConfiguration(socket: socket, drain: drain, logger: logger)
-            let clients = Server(requests.router, configuration, logger: logger) { port in
-                socket?.permit(logger: logger)
-                banner.apiRuns(on: port ?? settings.port)
-            }
+            let configuration = try settings.serverConfiguration(drain: drain, logger: logger)
+            let clients = Server(requests.router, configuration, logger: logger, onListening: banner.apiRuns)
             let admin = AdminResponder(
                 api, token: settings.adminToken.map(AdminToken.init),
                 metrics: {
                     await requests.metrics + configuration.metrics + backend.metrics() + spans.metrics
                         + LogSink.standardError.metrics + ProcessMetrics.now()
                 }, logger: logger)
-            let operators = Server(admin.router, settings.operatorServerConfiguration(), logger: logger) { port in
-                banner.adminRuns(on: port ?? settings.adminPort)
-            }
+            let operators = Server(
+                admin.router, settings.operatorServerConfiguration(), logger: logger, onListening: banner.adminRuns)
             let shutdown = GracefulShutdown(
                 drain: drain, drainSeconds: settings.drainSeconds, shutdownSeconds: settings.shutdownSeconds, logger: logger,
                 beforeExit: LogSink.standardError.flush)
             let erasures: [any Service] = backend.erasures.map { [$0] } ?? []
-            let listening: [any Service] = erasures + (socket.map { [$0] } ?? []) + [clients]
             // The operators' address answers until the end, so it stops last.
             let services: [any Service] =
-                [operators] + (spans.exporter.map { [$0] } ?? []) + backend.services + listening + [banner, HangUps(hangUps, logger: logger)]
+                [operators] + (spans.exporter.map { [$0] } ?? []) + backend.services + erasures
+                + [clients, banner, HangUps(hangUps, logger: logger)]
             do { try await shutdown.run(services) } catch let error as IOError where error.errnoCode == EADDRINUSE {
-                throw PortTaken(port: settings.socket == nil ? settings.port : nil, adminPort: settings.adminPort)
+                throw PortTaken(port: settings.port, adminPort: settings.adminPort)
             } catch let error as RequestsCutOff {
                 throw CutOff(seconds: error.seconds)
             }
@@ -114,11 +109,9 @@ struct CutOff: Error, CustomStringConvertible {
 
 /// Another program listens on an address of the server.
 struct PortTaken: Error, CustomStringConvertible {
-    /// `nil` if clients connect to a Unix socket.
-    var port: Int?
+    var port: Int
     var adminPort: Int
     var description: String {
-        let ports = [port.map { "HUMON_PORT (\($0))" }, "HUMON_ADMIN_PORT (\(adminPort))"].compactMap(\.self)
-        return "Another program listens on \(ports.joined(separator: " or on ")): name a free port, or 0 for any free port."
+        "Another program listens on HUMON_PORT (\(port)) or on HUMON_ADMIN_PORT (\(adminPort)): name a free port, or 0 for any free port."
     }
 }

@@ -16,13 +16,12 @@ extension Settings {
     }
 
     /// The configuration of the server for clients.
-    /// - Parameter socket: replaces host and port
     /// - Throws: ``CertificateUnusable``
     func serverConfiguration(
-        socket: SocketFile?, drain: Drain, logger: Logger
+        drain: Drain, logger: Logger
     ) throws(CertificateUnusable) -> ServerConfiguration {
         var configuration = ServerConfiguration(
-            address: socket.map { .unixSocket(path: $0.path) } ?? .hostname(self.host, port: self.port),
+            host: self.host, port: self.port,
             certificate: try certificate(logger: logger))
         configuration.limits = ConnectionLimits(
             idleSeconds: self.idleTimeoutSeconds, arrivalSeconds: self.arrivalTimeoutSeconds,
@@ -55,7 +54,7 @@ extension Settings {
 
     /// The configuration of the server for operators and their tools.
     func operatorServerConfiguration() -> ServerConfiguration {
-        var configuration = ServerConfiguration(address: .hostname(self.adminHost, port: self.adminPort))
+        var configuration = ServerConfiguration(host: self.adminHost, port: self.adminPort)
         configuration.limits.idleSeconds = self.idleTimeoutSeconds
         configuration.limits.responseSeconds = Self.operatorResponseSeconds
         return configuration

@@ -32,8 +32,8 @@ struct StartupBanner: Service {
     }
 
     /// Call these when the servers listen.
-    func apiRuns(on port: Int) { apiPorts.continuation.yield(port) }
-    func adminRuns(on port: Int) { adminPorts.continuation.yield(port) }
+    @Sendable func apiRuns(on port: Int) { apiPorts.continuation.yield(port) }
+    @Sendable func adminRuns(on port: Int) { adminPorts.continuation.yield(port) }
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
@@ -63,12 +63,12 @@ struct StartupBanner: Service {
             ? "-X POST -H \"tb-app-secret: \(secret)\"" : "-d 'user[email]=ann@example.org&user[password]=correct horse'"
         print(
             """
-            humon serves on \(settings.socket ?? settings.address(port: port))
+            humon serves on \(settings.address(port: port))
             For operators: \(settings.adminAddress(port: adminPort))/metrics
             Database: \(settings.databaseDescription)\(map(port: port))\(isLogEmpty && servesEvents ? Self.demo : "")
             Try it, in another terminal:
 
-              curl\(settings.socket.map { " --unix-socket '\($0)'" } ?? "") \(client) \(settings.address(port: port))/v1/users
+              curl \(client) \(settings.address(port: port))/v1/users
 
             """
         )
@@ -77,7 +77,7 @@ struct StartupBanner: Service {
 
     /// The lines about the map page; empty if no browser can open it.
     private func map(port: Int) -> String {
-        guard let page = settings.mapPage, settings.socket == nil else { return "" }
+        guard let page = settings.mapPage else { return "" }
         let streets = page.tiles == nil ? "\nThe map shows coasts and cities. For streets set HUMON_TILES to a tile server." : ""
         return "\nMap, for a browser: \(settings.address(port: port))/\(streets)"
     }

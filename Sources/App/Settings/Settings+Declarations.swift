@@ -41,12 +41,6 @@ extension Settings {
         let port = Setting<Int>.number(
             "HUMON_PORT", "The port that serve listens on; with 0 the system chooses a free port.", default: 8080,
             in: 0...65_535)
-        let socket = Setting<String?>.path(
-            "HUMON_SOCKET", "The Unix socket that serve listens on, instead of address and port.")
-        let socketMode = Setting<UInt32>(
-            "HUMON_SOCKET_MODE", "The permissions of that socket, in octal digits as chmod takes them.", default: 0o660,
-            text: "660", format: "permissions such as 660 or 666",
-            parse: { text in UInt32(text, radix: 8).flatMap { $0 <= 0o777 ? $0 : nil } })
         let tlsCertificate = Setting<String?>.path(
             "HUMON_TLS_CERTIFICATE",
             "A PEM file with the certificate chain; with it the API speaks TLS and HTTP/2.")
@@ -87,9 +81,9 @@ extension Settings {
             in: 1...3_600)
         let trustedProxies = Setting<TrustedProxies>(
             "HUMON_TRUSTED_PROXIES",
-            "The proxies whose X-Forwarded-For, X-Forwarded-Proto, Forwarded and X-Request-Id humon trusts; unix means clients of the socket.",
-            default: .loopback, text: "127.0.0.0/8,::1,unix",
-            format: "networks such as 10.0.0.0/8 or 2001:db8::/32, addresses and unix, separated by commas, or none",
+            "The proxies whose X-Forwarded-For, X-Forwarded-Proto and X-Request-Id humon trusts.",
+            default: .loopback, text: "127.0.0.0/8,::1",
+            format: "networks such as 10.0.0.0/8 or 2001:db8::/32 and addresses, separated by commas, or none",
             parse: { TrustedProxies($0) })
         let apps = Setting<Set<ServedApp>>(
             "HUMON_APPS",

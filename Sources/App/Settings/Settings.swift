@@ -54,8 +54,7 @@ extension Settings {
 
     /// The base URL of the API for a client on this machine.
     func address(port: Int) -> String {
-        let scheme = self.tlsCertificate == nil ? "http" : "https"
-        return self.socket == nil ? Self.address(scheme, self.host, port) : "\(scheme)://localhost"
+        Self.address(self.tlsCertificate == nil ? "http" : "https", self.host, port)
     }
 
     /// The base URL of the operators' address.

@@ -74,7 +74,7 @@ extension Router {
     /// - Throws: the errors of the body and of the server
     public func test<Value: Sendable>(
         _ setup: TestingSetup,
-        _ configuration: ServerConfiguration = ServerConfiguration(address: .hostname("127.0.0.1", port: 0)),
+        _ configuration: ServerConfiguration = ServerConfiguration(host: "127.0.0.1", port: 0),
         _ body: @Sendable @escaping (TestClient) async throws -> Value
     ) async throws -> Value {
         switch setup {
@@ -94,13 +94,13 @@ extension Router {
     /// Runs the body beside a server of this router, and shuts the server down gracefully.
     /// - Throws: the errors of the body and of the server
     public func withServer<Value: Sendable>(
-        _ configuration: ServerConfiguration = ServerConfiguration(address: .hostname("127.0.0.1", port: 0)),
+        _ configuration: ServerConfiguration = ServerConfiguration(host: "127.0.0.1", port: 0),
         _ body: @Sendable @escaping (Server, _ port: Int) async throws -> Value
     ) async throws -> Value {
         let ports = AsyncStream.makeStream(of: Int.self)
         var logger = Logger(label: "test")
         logger.logLevel = .critical
-        let server = Server(self, configuration, logger: logger) { ports.continuation.yield($0 ?? 0) }
+        let server = Server(self, configuration, logger: logger) { ports.continuation.yield($0) }
         return try await withServices([server]) {
             guard let port = await ports.stream.first(where: { _ in true }) else { throw CancellationError() }
             return try await body(server, port)

@@ -13,26 +13,18 @@ public final class RawConnection: Sendable {
 
     private let descriptor: Int32
 
-    /// Connects to a port, or else to a Unix socket.
     public init(port: Int) throws {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        descriptor = try withUnsafeBytes(of: address) { try Self.connected(AF_INET, $0) }
-    }
-
-    public init(path: String) throws {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
-        descriptor = try withUnsafeBytes(of: address) { try Self.connected(AF_UNIX, $0) }
+        descriptor = try withUnsafeBytes(of: address) { try Self.connected($0) }
     }
 
     deinit { Foundation.close(descriptor) }
 
-    private static func connected(_ family: Int32, _ address: UnsafeRawBufferPointer) throws -> Int32 {
-        let descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    private static func connected(_ address: UnsafeRawBufferPointer) throws -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Failed(reason: String(cString: strerror(errno))) }
         let status = address.withMemoryRebound(to: sockaddr.self) {
             connect(descriptor, $0.baseAddress, socklen_t(address.count))

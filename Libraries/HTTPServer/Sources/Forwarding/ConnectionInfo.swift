@@ -5,7 +5,7 @@ internal import NIOCore
 /// share it, and a copy of a struct would retain each of its members.
 public final class ConnectionInfo: Sendable {
     public let peer: Peer
-    /// Whether the peer is a trusted proxy. Only then `Forwarded`, `X-Forwarded-…`, `X-Request-Id` and `traceparent` count.
+    /// Whether the peer is a trusted proxy. Only then `X-Forwarded-…`, `X-Request-Id` and `traceparent` count.
     public let isTrustedProxy: Bool
     private let scheme: Scheme
     private let proxies: TrustedProxies
@@ -47,12 +47,7 @@ public final class ConnectionInfo: Sendable {
     func isFromThisMachine(_ headers: HTTPFields) -> Bool {
         let hops = headers.hops
         guard hops.allSatisfy({ $0.address?.isLoopback == true }) else { return false }
-        return switch peer {
-        case .address(let address): address.isLoopback
-        // A proxy on this machine may use the socket, and then says for whom it asks.
-        case .unixSocket: isTrustedProxy && !hops.isEmpty
-        case .unknown: false
-        }
+        return peer.address?.isLoopback == true
     }
 
     /// Counts the body of a response in the server's budget of unsent bytes.

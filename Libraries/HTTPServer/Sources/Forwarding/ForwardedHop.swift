@@ -8,12 +8,10 @@ struct ForwardedHop: Sendable, Hashable {
 }
 
 extension HTTPFields {
-    /// The hops, the nearest proxy last. A proxy writes one kind of field and passes the other on as the client sent it, so only one
-    /// kind counts: `X-Forwarded-For` and `-Proto`, or `Forwarded` if both are missing.
+    /// The hops of `X-Forwarded-For` and `X-Forwarded-Proto`, the nearest proxy last.
     var hops: [ForwardedHop] {
         let (addresses, schemes) = (self[.xForwardedFor], self[.xForwardedProto])
-        if addresses != nil || schemes != nil { return [ForwardedHop](addresses: addresses ?? "", schemes: schemes ?? "") }
-        return self[.forwarded].map([ForwardedHop].init(forwarded:)) ?? []
+        return addresses == nil && schemes == nil ? [] : [ForwardedHop](addresses: addresses ?? "", schemes: schemes ?? "")
     }
 }
 
@@ -31,24 +29,6 @@ extension [ForwardedHop] {
             let scheme = isPaired ? schemes[index] : schemes.first
             return ForwardedHop(
                 address: NetworkAddress(node: addresses[index].trimmingSpaces), scheme: scheme.flatMap(Scheme.init(token:)))
-        }
-    }
-
-    /// - Parameter header: the value of `Forwarded`; RFC 7239, section 4
-    fileprivate init(forwarded header: String) {
-        self = header.splitOutsideQuotes(at: ",").suffix(Self.limit).map { element in
-            var hop = ForwardedHop()
-            for pair in element.splitOutsideQuotes(at: ";") {
-                let parts = pair.split(separator: "=", maxSplits: 1)
-                guard parts.count == 2 else { continue }
-                let value = parts[1].trimmingSpaces.unquoted
-                switch parts[0].trimmingSpaces.lowercased() {
-                case "for": hop.address = NetworkAddress(node: value)
-                case "proto": hop.scheme = Scheme(token: value)
-                default: break
-                }
-            }
-            return hop
         }
     }
 }
@@ -69,26 +49,4 @@ extension NetworkAddress {
 
 extension Scheme {
     fileprivate init?(token: Substring) { self.init(rawValue: token.trimmingSpaces.lowercased()) }
-}
-
-extension StringProtocol where SubSequence == Substring {
-    /// A quoted string may contain the separator. Without a closing quote it extends to the end.
-    fileprivate func splitOutsideQuotes(at separator: Character) -> [Substring] {
-        var (isQuoted, isEscaped) = (false, false)
-        return split(omittingEmptySubsequences: false) { character in
-            if isEscaped {
-                isEscaped = false
-            } else if isQuoted, character == "\\" {
-                isEscaped = true
-            } else if character == "\"" {
-                isQuoted.toggle()
-            }
-            return !isQuoted && character == separator
-        }
-    }
-}
-
-extension Substring {
-    /// The values that are read here contain no escapes.
-    fileprivate var unquoted: Substring { first == "\"" && last == "\"" ? dropFirst().dropLast() : self }
 }

@@ -2,7 +2,7 @@ internal import NIOCore
 
 /// The client that sent a request, as far as the server can know it.
 public struct Sender: Sendable, Hashable {
-    /// `nil` if the address is unknown, for instance on a Unix socket without a proxy.
+    /// `nil` if the address is unknown.
     public var address: NetworkAddress?
     /// The scheme of the client's own connection, not of the proxy's.
     public var scheme: Scheme
@@ -17,21 +17,16 @@ public enum Scheme: String, Sendable {
 /// The other end of a connection.
 public enum Peer: Sendable, Hashable {
     case address(NetworkAddress)
-    case unixSocket
     case unknown
 
     init(_ address: SocketAddress?) {
-        switch address {
-        case .unixDomainSocket: self = .unixSocket
-        case .v4, .v6: self = address.flatMap { NetworkAddress($0) }.map(Peer.address) ?? .unknown
-        case nil: self = .unknown
-        }
+        self = address.flatMap { NetworkAddress($0) }.map(Peer.address) ?? .unknown
     }
 
     var address: NetworkAddress? {
         switch self {
         case .address(let address): address
-        case .unixSocket, .unknown: nil
+        case .unknown: nil
         }
     }
 }

@@ -8,13 +8,13 @@ public struct Server: Service {
     private let router: Router
     private let configuration: ServerConfiguration
     private let logger: Logger
-    private let onListening: @Sendable (_ port: Int?) -> Void
+    private let onListening: @Sendable (_ port: Int) -> Void
     let state: ServerState
 
-    /// - Parameter onListening: called when clients can connect, with the port; `nil` for a Unix socket
+    /// - Parameter onListening: called when clients can connect, with the port
     public init(
         _ router: Router, _ configuration: ServerConfiguration, logger: Logger,
-        onListening: @escaping @Sendable (_ port: Int?) -> Void = { _ in }
+        onListening: @escaping @Sendable (_ port: Int) -> Void = { _ in }
     ) {
         self.router = router
         self.configuration = configuration
@@ -30,7 +30,7 @@ public struct Server: Service {
         logger.info("listening", metadata: ["address": "\(listener.localAddress.map { "\($0)" } ?? "unknown")"])
         await withThrowingTaskGroup(of: Void.self) { group in
             if let certificate = configuration.certificate { group.addTask { await certificate.run() } }
-            onListening(listener.localAddress?.port)
+            onListening(listener.localAddress?.port ?? configuration.port)
             await serve(on: listener)
             group.cancelAll()
             while (try? await group.next()) != nil {}
@@ -73,10 +73,6 @@ public struct Server: Service {
             }
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer(initializer.initialize)
-        return switch configuration.address {
-        case .hostname(let host, let port): try await bootstrap.bind(host: host, port: port).get()
-        case .unixSocket(let path):
-            try await bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true).get()
-        }
+        return try await bootstrap.bind(host: configuration.host, port: configuration.port).get()
     }
 }

@@ -1,16 +1,9 @@
 /// The configuration of a ``Server``, with defaults.
 public struct ServerConfiguration: Sendable {
-    /// The address that the server listens on.
-    public enum Address: Sendable, Hashable {
-        /// - Parameters:
-        ///   - host: an IPv4 or IPv6 address, or a name; `::` listens on both
-        ///   - port: 0 takes a free one
-        case hostname(_ host: String, port: Int)
-        /// An existing socket file is replaced.
-        case unixSocket(path: String)
-    }
-
-    public var address: Address
+    /// An IPv4 or IPv6 address, or a name; `::` listens on both.
+    public var host: String
+    /// 0 takes a free port.
+    public var port: Int
     /// `nil` for plain HTTP/1.1. With a certificate the server speaks TLS only, with HTTP/2 for clients that offer it.
     public var certificate: ServerCertificate?
     public var limits = ConnectionLimits()
@@ -30,8 +23,8 @@ public struct ServerConfiguration: Sendable {
     public var drain = Drain()
     public var acceptFailures = AcceptFailures()
 
-    public init(address: Address, certificate: ServerCertificate? = nil) {
-        self.address = address
+    public init(host: String, port: Int, certificate: ServerCertificate? = nil) {
+        (self.host, self.port) = (host, port)
         self.certificate = certificate
     }
 }
