@@ -16,10 +16,10 @@ public struct SharedLimits: Sendable {
     public let dailySignUps: RateLimiter
 
     init(_ settings: API.Settings, now: @escaping @Sendable () -> ContinuousClock.Instant) {
-        writes = RateLimiter("writes", perMinute: settings.writesPerMinute, now: now)
-        addressWrites = RateLimiter("address-writes", perMinute: settings.addressWritesPerMinute, now: now)
-        unknownTokens = RateLimiter("unknown-tokens", perMinute: settings.writesPerMinute, now: now)
-        dailySignUps = RateLimiter("daily-sign-ups", perDay: settings.signUpsPerDay, now: now)
+        writes = RateLimiter(perMinute: settings.writesPerMinute, now: now)
+        addressWrites = RateLimiter(perMinute: settings.addressWritesPerMinute, now: now)
+        unknownTokens = RateLimiter(perMinute: settings.writesPerMinute, now: now)
+        dailySignUps = RateLimiter(perDay: settings.signUpsPerDay, now: now)
     }
 }
 
@@ -34,20 +34,18 @@ struct TokenSender<Token: Sendable>: Sendable {
     var token: Token
     /// The prefix of the client's address; `nil` if the address is unknown, or if no limit counts it.
     var subscriber: NetworkAddress?
-    /// How many more writes the user may send now. `nil` without a limit, and before the user is known.
-    var allowance: RateAllowance?
 }
 
 extension API {
     /// The user of a reading request that must have one.
-    /// - Throws: `HTTPError.unauthorized` if there is no token or the token is unknown, `HTTPError.tooManyRequests(_:)`, `PostgresError`
+    /// - Throws: `HTTPError.unauthorized` if there is no token or the token is unknown, `HTTPError.tooManyRequests`, `PostgresError`
     func caller(_ request: Request, _ context: RequestContext) async throws -> UserID {
         guard let caller = try await reader(request, context) else { throw HTTPError.unauthorized }
         return caller
     }
 
     /// The user of a reading request; `nil` if the request has no token or an unknown token.
-    /// - Throws: `HTTPError.tooManyRequests(_:)`, `PostgresError`
+    /// - Throws: `HTTPError.tooManyRequests`, `PostgresError`
     func reader(_ request: Request, _ context: RequestContext) async throws -> UserID? {
         guard let token = request.deviceToken else { return nil }
         return try await knownUser(of: TokenSender(token: token, subscriber: subscriber(request, context)))
@@ -63,7 +61,7 @@ extension API {
     }
 
     /// The device of a write, before its body is read. ``withCaller(_:_:_:)`` refuses an unknown token after the body was checked.
-    /// - Throws: `HTTPError.unauthorized` without a token, `HTTPError.tooManyRequests(_:)`
+    /// - Throws: `HTTPError.unauthorized` without a token, `HTTPError.tooManyRequests`
     func requireDevice(_ request: Request, _ context: RequestContext) throws(HTTPError) -> TokenSender<DeviceToken> {
         guard let token = request.deviceToken else { throw .unauthorized }
         return try writer(token, request, context)
@@ -71,7 +69,7 @@ extension API {
 
     /// The account token of a write, before it is looked up.
     /// - Parameter takesQuery: whether the token may stand in the query
-    /// - Throws: `HTTPError.unauthorized` without a token, `HTTPError.tooManyRequests(_:)`
+    /// - Throws: `HTTPError.unauthorized` without a token, `HTTPError.tooManyRequests`
     func requireAccountToken(
         _ request: Request, _ context: RequestContext, body: JSON, inQuery takesQuery: Bool = false
     ) throws(HTTPError) -> TokenSender<AccountToken> {
@@ -81,68 +79,68 @@ extension API {
 
     /// Carries out a command for the user of a device, without a query for the user if the node knows the token: then the command's
     /// context requires the token.
-    /// - Throws: `HTTPError.unauthorized` for an unknown token, `HTTPError.tooManyRequests(_:)`, and what the command throws
+    /// - Throws: `HTTPError.unauthorized` for an unknown token, `HTTPError.tooManyRequests`, and what the command throws
     func withCaller<Result>(
-        _ device: inout TokenSender<DeviceToken>, _ context: CommandContext,
+        _ device: TokenSender<DeviceToken>, _ context: CommandContext,
         _ command: (UserID, CommandContext) async throws -> Result
     ) async throws -> Result {
         if limits.unknownTokens.hasLimit, !users.remembers(device.token) { try limits.unknownTokens.check(device.subscriber) }
-        var allowance: RateAllowance?
+        var isCounted = false
         let result = try await users.withUser(of: device.token, context) { user, context in
             // Counted once, although the user may be looked up again.
-            if allowance == nil { allowance = try limits.writes.take(Writer.user(user)) }
+            if !isCounted { try limits.writes.take(Writer.user(user)) }
+            isCounted = true
             return try await command(user, context)
         }
         guard let result else { throw unknownToken(from: device.subscriber) }
-        device.allowance = allowance
         return result
     }
 
     /// The user who rotates a token. Not ``withCaller(_:_:_:)``: a repetition has a token that is dead already.
-    /// - Throws: `HTTPError.unauthorized` for an unknown token, `HTTPError.tooManyRequests(_:)`, and what the command throws
+    /// - Throws: `HTTPError.unauthorized` for an unknown token, `HTTPError.tooManyRequests`, and what the command throws
     func withRotation<Result>(
-        _ device: inout TokenSender<DeviceToken>, _ rotate: () async throws -> Result
+        _ device: TokenSender<DeviceToken>, _ rotate: () async throws -> Result
     ) async throws -> Result {
         try limits.unknownTokens.check(device.subscriber)
-        if let user = try await users.user(of: device.token) { device.allowance = try limits.writes.take(Writer.user(user)) }
+        if let user = try await users.user(of: device.token) { try limits.writes.take(Writer.user(user)) }
         do { return try await rotate() } catch UserRejection.unknownToken { throw unknownToken(from: device.subscriber) }
     }
 
     /// Carries out a command for the account of a token. The command's context requires that the account is not erased meanwhile.
-    /// - Throws: `HTTPError.unauthorized` for an unknown token, `HTTPError.tooManyRequests(_:)`, and what the command throws
+    /// - Throws: `HTTPError.unauthorized` for an unknown token, `HTTPError.tooManyRequests`, and what the command throws
     func withAccount<Result>(
-        _ caller: inout TokenSender<AccountToken>, _ context: CommandContext,
+        _ caller: TokenSender<AccountToken>, _ context: CommandContext,
         _ command: (AccountID, CommandContext) async throws -> Result
     ) async throws -> Result {
         try limits.unknownTokens.check(caller.subscriber)
-        var allowance: RateAllowance?
+        var isCounted = false
         let result = try await accounts.withAccount(of: caller.token, context) { account, context in
             // Counted once, although the account may be looked up again.
-            if allowance == nil { allowance = try limits.writes.take(Writer.account(account)) }
+            if !isCounted { try limits.writes.take(Writer.account(account)) }
+            isCounted = true
             return try await command(account, context)
         }
         guard let result else { throw unknownToken(from: caller.subscriber) }
-        caller.allowance = allowance
         return result
     }
 
     /// The account of a write that changes the account's own stream.
-    /// - Throws: `HTTPError.unauthorized` for an unknown token, `HTTPError.tooManyRequests(_:)`, `PostgresError`
-    func account(of caller: inout TokenSender<AccountToken>) async throws -> AccountID {
-        let account = try await account(of: caller)
-        caller.allowance = try limits.writes.take(Writer.account(account))
+    /// - Throws: `HTTPError.unauthorized` for an unknown token, `HTTPError.tooManyRequests`, `PostgresError`
+    func account(of caller: TokenSender<AccountToken>) async throws -> AccountID {
+        let account = try await knownAccount(of: caller)
+        try limits.writes.take(Writer.account(account))
         return account
     }
 
     /// The account of a reading request.
-    /// - Throws: `HTTPError.unauthorized` without a token and for an unknown token, `HTTPError.tooManyRequests(_:)`, `PostgresError`
+    /// - Throws: `HTTPError.unauthorized` without a token and for an unknown token, `HTTPError.tooManyRequests`, `PostgresError`
     func account(reading request: Request, _ context: RequestContext) async throws -> AccountID {
         guard let token = try request.accountToken(inQuery: true) else { throw HTTPError.unauthorized }
-        return try await account(of: TokenSender(token: token, subscriber: subscriber(request, context)))
+        return try await knownAccount(of: TokenSender(token: token, subscriber: subscriber(request, context)))
     }
 
     /// Looks up what a secret in the request names. Counts what is not found, so that secrets cannot be guessed without end.
-    /// - Throws: `HTTPError.tooManyRequests(_:)`, and what the lookup throws
+    /// - Throws: `HTTPError.tooManyRequests`, and what the lookup throws
     func limitingGuesses<Found>(
         _ request: Request, _ context: RequestContext, _ look: () async throws -> Found?
     ) async throws -> Found? {
@@ -153,7 +151,7 @@ extension API {
         return found
     }
 
-    private func account(of caller: TokenSender<AccountToken>) async throws -> AccountID {
+    private func knownAccount(of caller: TokenSender<AccountToken>) async throws -> AccountID {
         try limits.unknownTokens.check(caller.subscriber)
         guard let account = try await accounts.account(of: caller.token) else { throw unknownToken(from: caller.subscriber) }
         return account
@@ -170,7 +168,7 @@ extension API {
         _ token: Token, _ request: Request, _ context: RequestContext
     ) throws(HTTPError) -> TokenSender<Token> {
         let subscriber = subscriber(request, context)
-        _ = try limits.addressWrites.take(subscriber)
+        try limits.addressWrites.take(subscriber)
         return TokenSender(token: token, subscriber: subscriber)
     }
 

@@ -17,8 +17,8 @@ struct SessionRoutes: Sendable {
         (self.unknownTokens, self.dailySignUps) = (unknownTokens, dailySignUps)
         self.users = users
         origins = settings.origins
-        sessions = RateLimiter("sessions", perMinute: settings.sessionsPerMinute)
-        allSessions = RateLimiter("all-sessions", perMinute: settings.allSessionsPerMinute)
+        sessions = RateLimiter(perMinute: settings.sessionsPerMinute)
+        allSessions = RateLimiter(perMinute: settings.allSessionsPerMinute)
     }
 
     var routes: [Route] {
@@ -50,14 +50,13 @@ struct SessionRoutes: Sendable {
         if let token = SessionCookie.token(in: request, sender.scheme), let user = try await user(of: token, from: sender) {
             return Response(json: ["id": JSON(user.rawValue)])
         }
-        let allowance = try sessions?.take(sender.address?.subscriber)
-        _ = try allSessions?.take("")
-        _ = try dailySignUps?.take(sender.address?.subscriber)
+        try sessions?.take(sender.address?.subscriber)
+        try allSessions?.take("")
+        try dailySignUps?.take(sender.address?.subscriber)
         let (user, token, position) = try await users.signUp(with: nil, context: request.commandContext(context))
         var response = Response(json: ["id": JSON(user.rawValue)])
         response.headers[.setCookie] = SessionCookie.value(token, sender.scheme)
         response.headers[.init(literal: "humon-position")] = String(position)
-        response.addRateLimitHeaders(allowance)
         return response
     }
 

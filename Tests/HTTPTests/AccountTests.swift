@@ -235,7 +235,6 @@ extension TestAPI {
             for _ in 0..<2 { #expect(try await change("wrong").status == 422) }
             let answer = try await change(TestAPI.password)
             #expect(answer.status == 429)
-            #expect(answer.header("ratelimit-policy") == #""password-changes";q=2;w=60"#)
         }
     }
 }
@@ -248,7 +247,6 @@ extension TestAPI {
                 for _ in 0..<2 { #expect(try await api.signIn(email, "wrong").status == 401) }
                 let answer = try await api.signIn(email.uppercased(), "correct horse")
                 #expect((answer.status, answer.body) == (429, #"{"message":"Too Many Requests"}"#))
-                #expect(answer.header("ratelimit-policy") == #""account-sign-ins";q=2;w=60"#)
                 #expect(try (1...60).contains(#require(answer.header("retry-after").flatMap { Int($0) })))
             }
         }
@@ -260,7 +258,6 @@ extension TestAPI {
             _ = try await api.signUpAccount("b@example.org")
             let signUp = try await api.send(.post, "/v1/users", type: form, "user[email]=c@example.org&user[password]=12345678")
             #expect(signUp.status == 429)
-            #expect(signUp.header("ratelimit-policy") == #""account-sign-ups";q=2;w=60"#)
             #expect(try await api.signIn("a@example.org").status == 200)
             #expect(try await api.signIn("b@example.org").status == 200)
             let signIn = try await api.signIn("a@example.org")

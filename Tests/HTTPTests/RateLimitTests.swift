@@ -16,9 +16,6 @@ import Testing
                     .post, "/v1/events", token: "phone", #"{"name":"x","lat":1,"lon":1,"started_at":"2030-01-01T00:00:00Z"}"#)
             }
             #expect(answers.map(\.status) == [200, 200, 429])
-            #expect(
-                answers.map { $0.header("ratelimit") } == [#""writes";r=1;t=30"#, #""writes";r=0;t=60"#, #""writes";r=0;t=60"#])
-            #expect(answers.allSatisfy { $0.header("ratelimit-policy") == #""writes";q=2;w=60"# })
             #expect((answers[2].body, answers[2].header("retry-after")) == (Self.tooMany, "30"))
             // Other devices may write, and every caller may read.
             #expect(try await api.send(.post, "/v1/attendances", token: "tablet", "{}").status == 422)
@@ -112,7 +109,6 @@ import Testing
             #expect(account.status == 200)
             let refused = try await signUp("198.51.100.1")
             #expect((refused.status, refused.header("retry-after")) == (429, "43200"))
-            #expect(refused.header("ratelimit-policy") == #""daily-sign-ups";q=2;w=86400"#)
             #expect(try await api.send(.post, "/v1/users", body, headers: ["x-forwarded-for": "198.51.100.1"]).status == 429)
             #expect(try await signUp("198.51.100.2").status == 200)
         }
@@ -126,7 +122,6 @@ import Testing
             #expect(try await signUp("198.51.100.1").status == 200)
             let second = try await signUp("198.51.100.1")
             #expect((second.status, second.body, second.header("retry-after")) == (429, Self.tooMany, "60"))
-            #expect(second.header("ratelimit") == #""sign-ups";r=0;t=60"#)
             #expect(try await signUp("198.51.100.2").status == 200)
             #expect(try await signUp("2001:db8:1:2::3").status == 200)
             #expect(try await signUp("2001:db8:1:2:ffff::4").status == 429)
@@ -139,7 +134,7 @@ import Testing
         try await TestAPI.with { api in
             for _ in 0..<20 {
                 let answer = try await api.signUp("phone")
-                #expect((answer.status, answer.header("ratelimit")) == (200, nil))
+                #expect(answer.status == 200)
             }
         }
     }

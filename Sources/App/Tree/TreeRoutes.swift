@@ -14,7 +14,7 @@ final class TreeRoutes: Sendable {
     private static let bundleLimit = 2
 
     private let tree: LogTree
-    private let requests = RateLimiter("tree", perMinute: requestsPerMinute)
+    private let requests = RateLimiter(perMinute: requestsPerMinute)
     private let bundles = Atomic(0)
 
     init(_ tree: LogTree) { self.tree = tree }
@@ -26,7 +26,7 @@ final class TreeRoutes: Sendable {
     }
 
     private func respond(to request: Request, _ context: RequestContext) async throws -> Response {
-        _ = try requests.take(context.sender(of: request).address?.subscriber)
+        try requests.take(context.sender(of: request).address?.subscriber)
         let path = request.path.dropFirst(Self.prefix.count)
         if path == "checkpoint" {
             guard let note = try await tree.newest() else { throw HTTPError.notFound }

@@ -18,10 +18,9 @@ extension Request {
 
 extension Response {
     /// The response to a write that is recorded at this position.
-    init(status: HTTPResponse.Status = .ok, json: JSON, recordedAt position: Int64, _ allowance: RateAllowance?) {
+    init(status: HTTPResponse.Status = .ok, json: JSON, recordedAt position: Int64) {
         self.init(status: status, json: json)
         headers.append(HTTPField(name: .humonPosition, value: String(position)))
-        addRateLimitHeaders(allowance)
     }
 
     /// Adds the position of a view of the index, and its age if the index may be stale. Source of `Age`: RFC 9111, section 5.1.

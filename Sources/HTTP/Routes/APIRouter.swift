@@ -63,7 +63,7 @@ public struct APIRouter: Sendable {
         ]
     /// The response fields that pages of other origins may read.
     private static let exposedHeaders: [HTTPField.Name] = [
-        .age, .eTag, .humonPosition, .link, .location, .rateLimit, .rateLimitPolicy, .retryAfter, .xRequestID,
+        .age, .eTag, .humonPosition, .link, .location, .retryAfter, .xRequestID,
     ]
 }
 

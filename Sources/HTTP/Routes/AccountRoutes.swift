@@ -19,10 +19,10 @@ private struct AccountRoutes: Sendable {
 
     init(accounts: AccountsModule, api: API) {
         (self.accounts, self.api) = (accounts, api)
-        addresses = RateLimiter("sign-ins", perMinute: api.settings.signInsPerMinute, now: api.rateClock)
-        emails = RateLimiter("account-sign-ins", perMinute: api.settings.accountSignInsPerMinute, now: api.rateClock)
+        addresses = RateLimiter(perMinute: api.settings.signInsPerMinute, now: api.rateClock)
+        emails = RateLimiter(perMinute: api.settings.accountSignInsPerMinute, now: api.rateClock)
         // Each change and each erasure compares a password, as a sign-in does.
-        changes = RateLimiter("password-changes", perMinute: api.settings.accountSignInsPerMinute, now: api.rateClock)
+        changes = RateLimiter(perMinute: api.settings.accountSignInsPerMinute, now: api.rateClock)
     }
 
     var all: [Route] {
@@ -43,22 +43,22 @@ private struct AccountRoutes: Sendable {
     }
 
     private func signIn(_ request: Request, _ context: RequestContext) async throws -> Response {
-        let allowance = try addresses.take(context.sender(of: request).address?.subscriber)
+        try addresses.take(context.sender(of: request).address?.subscriber)
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
         let command = SignIn(fields.json["user"])
         // An address without an account is limited too, so that the limit does not tell which addresses have one.
-        if let email = command.email { _ = try emails.take(email) }
+        if let email = command.email { try emails.take(email) }
         let issued = try await accounts.signIn(
             command, from: context.hashingClient(of: request), context: request.commandContext(context))
-        return Response(issued, allowance)
+        return Response(issued)
     }
 
     private func signOut(_ request: Request, _ context: RequestContext) async throws -> Response {
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
-        var caller = try api.requireAccountToken(request, context, body: fields.json, inQuery: true)
-        _ = try await api.account(of: &caller)
+        let caller = try api.requireAccountToken(request, context, body: fields.json, inQuery: true)
+        _ = try await api.account(of: caller)
         let position = try await accounts.signOut(caller.token, context: request.commandContext(context))
-        return Response(json: [:], recordedAt: position, caller.allowance)
+        return Response(json: [:], recordedAt: position)
     }
 
     /// Takes no idempotency key: the log keeps a fast digest of a request with a key, which would tell a guess of the passwords in it.
@@ -66,7 +66,7 @@ private struct AccountRoutes: Sendable {
         let (command, caller) = try await proof(request, context, ChangePassword.init)
         let (account, position) = try await accounts.changePassword(
             command, by: caller.token, from: context.hashingClient(of: request), context: request.commandContext(context))
-        return Response(json: ["id": JSON(account.rawValue)], recordedAt: position, caller.allowance)
+        return Response(json: ["id": JSON(account.rawValue)], recordedAt: position)
     }
 
     /// Takes no idempotency key, as the change of the password.
@@ -74,18 +74,18 @@ private struct AccountRoutes: Sendable {
         let (command, caller) = try await proof(request, context, EraseAccount.init)
         let erasure = try await accounts.erase(
             command, by: caller.token, from: context.hashingClient(of: request), context: request.commandContext(context))
-        return Response(erasure, caller.allowance)
+        return Response(erasure)
     }
 
     /// Reads a command that needs token and password. Its limits are those of a sign-in.
     private func proof<Command>(
         _ request: Request, _ context: RequestContext, _ read: (JSON?) throws -> Command
     ) async throws -> (command: Command, caller: TokenSender<AccountToken>) {
-        _ = try addresses.take(context.sender(of: request).address?.subscriber)
+        try addresses.take(context.sender(of: request).address?.subscriber)
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
-        var caller = try api.requireAccountToken(request, context, body: fields.json)
+        let caller = try api.requireAccountToken(request, context, body: fields.json)
         let command = try read(fields.json["user"])
-        _ = try changes.take(try await api.account(of: &caller))
+        try changes.take(try await api.account(of: caller))
         return (command, caller)
     }
 }
@@ -100,12 +100,12 @@ struct AccountSignUps: Sendable {
     init(_ api: API) {
         accounts = api.accounts
         bodyLimitBytes = api.settings.bodyLimitBytes
-        addresses = RateLimiter("account-sign-ups", perMinute: api.settings.signInsPerMinute, now: api.rateClock)
+        addresses = RateLimiter(perMinute: api.settings.signInsPerMinute, now: api.rateClock)
         dailySignUps = api.limits.dailySignUps
     }
 
     /// - Returns: `nil` for a request without a `user` object in its body, which is a device's
-    /// - Throws: `HTTPError.tooManyRequests(_:)`, and the errors of `AccountsModule.signUp(_:context:)`
+    /// - Throws: `HTTPError.tooManyRequests`, and the errors of `AccountsModule.signUp(_:context:)`
     func response(to request: Request, _ context: RequestContext) async throws -> Response? {
         guard request.body.readableBytes > 0,
             // A device's body may be anything, so that an unreadable one is none of an account.
@@ -113,11 +113,11 @@ struct AccountSignUps: Sendable {
             case .object = fields
         else { return nil }
         let subscriber = context.sender(of: request).address?.subscriber
-        let allowance = try addresses.take(subscriber)
-        _ = try dailySignUps.take(subscriber)
+        try addresses.take(subscriber)
+        try dailySignUps.take(subscriber)
         let issued = try await accounts.signUp(
             SignUp(fields), from: context.hashingClient(of: request), context: request.commandContext(context))
-        return Response(issued, allowance)
+        return Response(issued)
     }
 }
 
@@ -144,10 +144,10 @@ extension Request {
 
 extension Response {
     /// Two names for one value: clients read `authentication_token` or `token`.
-    fileprivate init(_ issued: IssuedToken, _ allowance: RateAllowance?) {
+    fileprivate init(_ issued: IssuedToken) {
         let token = JSON.string(issued.token.secret)
         self.init(
             json: ["id": JSON(issued.account.rawValue), "authentication_token": token, "token": token],
-            recordedAt: issued.position, allowance)
+            recordedAt: issued.position)
     }
 }

@@ -26,14 +26,14 @@ private struct AttendanceRoutes: Sendable {
     }
 
     private func createAttendance(_ request: Request, _ context: RequestContext) async throws -> Response {
-        var device = try api.requireDevice(request, context)
+        let device = try api.requireDevice(request, context)
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
         let event = try attendedEvent(fields.json["event"]?["id"])
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let position = try await api.withCaller(&device, commandContext) { caller, context in
+        let position = try await api.withCaller(device, commandContext) { caller, context in
             try await attendances.attend(AttendEvent(event: event, by: caller), context: context)
         }
-        return Response(json: [:], recordedAt: position, device.allowance)
+        return Response(json: [:], recordedAt: position)
     }
 
     private func attendEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
@@ -53,14 +53,14 @@ private struct AttendanceRoutes: Sendable {
         _ request: Request, _ context: RequestContext,
         _ command: (EventID, UserID, CommandContext) async throws -> Int64
     ) async throws -> Response {
-        var device = try api.requireDevice(request, context)
+        let device = try api.requireDevice(request, context)
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
         let event = EventID(rawValue: context.possibleID)
-        let position = try await api.withCaller(&device, commandContext) { caller, context in
+        let position = try await api.withCaller(device, commandContext) { caller, context in
             try await command(event, caller, context)
         }
-        return Response(json: [:], recordedAt: position, device.allowance)
+        return Response(json: [:], recordedAt: position)
     }
 
     /// The event that the body names; 0, which no event has, for a number that no event can have.

@@ -24,9 +24,9 @@ extension API {
 
 extension Response {
     /// The response to the request for an erasure. 202 says that something of the person is left, and where to ask for its end.
-    init(_ erasure: PersonErasure, _ allowance: RateAllowance?) {
+    init(_ erasure: PersonErasure) {
         let status = erasure.end == nil ? HTTPResponse.Status.accepted : .ok
-        self.init(status: status, json: [:], recordedAt: erasure.end ?? erasure.position, allowance)
+        self.init(status: status, json: [:], recordedAt: erasure.end ?? erasure.position)
         guard erasure.end == nil else { return }
         headers[.location] = "/v1/erasures/\(erasure.id.uuidString.lowercased())"
         headers[.retryAfter] = String(HTTPError.retryAfterSeconds)

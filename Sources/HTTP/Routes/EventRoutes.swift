@@ -30,18 +30,18 @@ private struct EventRoutes: Sendable {
     }
 
     private func createEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
-        var device = try api.requireDevice(request, context)
+        let device = try api.requireDevice(request, context)
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
         let details = try EventDetails(fields.json, isStrict: request.wantsProblemDetails)
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let (id, position) = try await api.withCaller(&device, commandContext) { owner, context in
+        let (id, position) = try await api.withCaller(device, commandContext) { owner, context in
             try await events.create(CreateEvent(details: details, owner: owner), context: context)
         }
-        return Response(json: ["id": JSON(id.rawValue)], recordedAt: position, device.allowance)
+        return Response(json: ["id": JSON(id.rawValue)], recordedAt: position)
     }
 
     private func updateEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
-        var device = try api.requireDevice(request, context)
+        let device = try api.requireDevice(request, context)
         let fields = try request.fields(allowing: [.json, .form, .mergePatch], limitBytes: api.settings.bodyLimitBytes)
         let change: UpdateEvent.Change =
             switch fields.format {
@@ -50,27 +50,27 @@ private struct EventRoutes: Sendable {
             }
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
         let id = EventID(rawValue: context.possibleID)
-        let updated = try await api.withCaller(&device, commandContext) { caller, context in
+        let updated = try await api.withCaller(device, commandContext) { caller, context in
             try await events.update(
                 UpdateEvent(id: id, change: change, by: caller, condition: request.versionCondition), context: context)
         }
-        var response = Response(json: ["id": JSON(id.rawValue)], recordedAt: updated.position, device.allowance)
+        var response = Response(json: ["id": JSON(id.rawValue)], recordedAt: updated.position)
         // PUT has none: the server stores the body in a form of its own. Source: RFC 9110, section 9.3.4.
         if request.method == .patch, let version = updated.version { response.headers[.eTag] = EntityTag(version).description }
         return response
     }
 
     private func cancelEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
-        var device = try api.requireDevice(request, context)
+        let device = try api.requireDevice(request, context)
         // The body says nothing. It counts for the idempotency key.
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
         let id = EventID(rawValue: context.possibleID)
-        let (_, position) = try await api.withCaller(&device, commandContext) { caller, context in
+        let (_, position) = try await api.withCaller(device, commandContext) { caller, context in
             try await events.cancel(
                 CancelEvent(id: id, by: caller, condition: request.versionCondition), context: context)
         }
-        return Response(json: ["id": JSON(id.rawValue)], recordedAt: position, device.allowance)
+        return Response(json: ["id": JSON(id.rawValue)], recordedAt: position)
     }
 
     private func getEvent(_ request: Request, _ context: RequestContext) async throws -> Response {

@@ -30,26 +30,26 @@ private struct TaskRoutes: Sendable {
 
     private func createTask(_ request: Request, _ context: RequestContext) async throws -> Response {
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
-        var caller = try api.requireAccountToken(request, context, body: fields.json, inQuery: true)
+        let caller = try api.requireAccountToken(request, context, body: fields.json, inQuery: true)
         let new = try NewTask(fields.json["task"])
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let (task, position) = try await api.withAccount(&caller, commandContext) { account, context in
+        let (task, position) = try await api.withAccount(caller, commandContext) { account, context in
             try await tasks.create(CreateTask(new, account: account), context: context)
         }
-        return Response(json: task.json, recordedAt: position, caller.allowance)
+        return Response(json: task.json, recordedAt: position)
     }
 
     /// PUT and PATCH alike: absent fields stay as they are, because clients send only what changed.
     private func updateTask(_ request: Request, _ context: RequestContext) async throws -> Response {
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
-        var caller = try api.requireAccountToken(request, context, body: fields.json)
+        let caller = try api.requireAccountToken(request, context, body: fields.json)
         let change = try TaskChange(try task(fields.json))
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let (task, position) = try await api.withAccount(&caller, commandContext) { account, conditional in
+        let (task, position) = try await api.withAccount(caller, commandContext) { account, conditional in
             let command = UpdateTask(id: TaskID(rawValue: try context.id()), change: change, by: account)
             return try await tasks.update(command, context: conditional)
         }
-        return Response(json: task.json, recordedAt: position, caller.allowance)
+        return Response(json: task.json, recordedAt: position)
     }
 
     /// The fields of the task; `nil` if the body has none.
@@ -63,14 +63,14 @@ private struct TaskRoutes: Sendable {
 
     private func deleteTask(_ request: Request, _ context: RequestContext) async throws -> Response {
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
-        var caller = try api.requireAccountToken(request, context, body: fields.json, inQuery: true)
+        let caller = try api.requireAccountToken(request, context, body: fields.json, inQuery: true)
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let position = try await api.withAccount(&caller, commandContext) { account, conditional in
+        let position = try await api.withAccount(caller, commandContext) { account, conditional in
             let command = DeleteTask(id: TaskID(rawValue: try context.id()), by: account)
             return try await tasks.delete(command, context: conditional)
         }
         // The client takes a response without JSON for a failure.
-        return Response(json: [:], recordedAt: position, caller.allowance)
+        return Response(json: [:], recordedAt: position)
     }
 }
 

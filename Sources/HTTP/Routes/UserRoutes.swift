@@ -24,8 +24,8 @@ private struct UserRoutes: Sendable {
     init(_ users: UsersModule, _ api: API) {
         self.users = users
         self.api = api
-        dailyExports = RateLimiter("daily-exports", perDay: 10, now: api.rateClock)
-        signUps = RateLimiter("sign-ups", perMinute: api.settings.signUpsPerMinute, now: api.rateClock)
+        dailyExports = RateLimiter(perDay: 10, now: api.rateClock)
+        signUps = RateLimiter(perMinute: api.settings.signUpsPerMinute, now: api.rateClock)
         accountSignUps = api.apps.contains(.tasks) ? AccountSignUps(api) : nil
     }
 
@@ -48,10 +48,10 @@ private struct UserRoutes: Sendable {
             throw HTTPError.invalid(errors: [.tokenBesideKey])
         }
         let subscriber = context.sender(of: request).address?.subscriber
-        let allowance = try signUps.take(subscriber)
-        _ = try api.limits.dailySignUps.take(subscriber)
+        try signUps.take(subscriber)
+        try api.limits.dailySignUps.take(subscriber)
         let (id, token, position) = try await users.signUp(with: sent, context: request.commandContext(context))
-        return Response(json: credentials(id, token), recordedAt: position, allowance)
+        return Response(json: credentials(id, token), recordedAt: position)
     }
 
     private func getUser(_ request: Request, _ context: RequestContext) async throws -> Response {
@@ -60,33 +60,33 @@ private struct UserRoutes: Sendable {
 
     private func exportUser(_ request: Request, _ context: RequestContext) async throws -> Response {
         let user = try await api.caller(request, context)
-        _ = try dailyExports.take(user)
+        try dailyExports.take(user)
         return try await exports.response(user, from: users)
     }
 
     /// Takes no idempotency key: a repetition with the dead token gets the same answer.
     private func eraseUser(_ request: Request, _ context: RequestContext) async throws -> Response {
-        var device = try api.requireDevice(request, context)
+        let device = try api.requireDevice(request, context)
         do {
-            let (erasure, _) = try await api.withCaller(&device, request.commandContext(context)) { user, context in
+            let (erasure, _) = try await api.withCaller(device, request.commandContext(context)) { user, context in
                 try await users.erase(user, by: user, context: context)
             }
-            return Response(erasure, device.allowance)
+            return Response(erasure)
         } catch let error as HTTPError where error.status == .unauthorized {
             guard let erasure = try await users.erasure(of: device.token) else { throw error }
-            return Response(erasure, nil)
+            return Response(erasure)
         }
     }
 
     /// Takes no idempotency key: the new token is one.
     private func rotateToken(_ request: Request, _ context: RequestContext) async throws -> Response {
-        var device = try api.requireDevice(request, context)
+        let device = try api.requireDevice(request, context)
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
         let command = RotateToken(old: device.token, new: try newToken(fields.json["device_token"]))
-        let (id, token, position) = try await api.withRotation(&device) {
+        let (id, token, position) = try await api.withRotation(device) {
             try await users.rotate(command, context: request.commandContext(context))
         }
-        return Response(json: credentials(id, token), recordedAt: position, device.allowance)
+        return Response(json: credentials(id, token), recordedAt: position)
     }
 
     /// The token that a client chose; `nil` if the server is to choose one.

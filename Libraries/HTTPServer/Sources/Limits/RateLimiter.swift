@@ -6,7 +6,9 @@ public final class RateLimiter: Sendable {
     private final class Shard: Sendable {
         let buckets: Mutex<TokenBuckets>
 
-        init(_ policy: RatePolicy) { buckets = Mutex(TokenBuckets(policy, groups: RateLimiter.groupsPerShard)) }
+        init(limit: Int, windowSeconds: Int) {
+            buckets = Mutex(TokenBuckets(limit: limit, windowSeconds: windowSeconds, groups: RateLimiter.groupsPerShard))
+        }
     }
 
     /// 65,536 buckets of 16 bytes, for any number of callers.
@@ -22,56 +24,47 @@ public final class RateLimiter: Sendable {
     ///   - limit: 0 for no limit
     ///   - now: the clock
     public convenience init(
-        _ name: String, perMinute limit: Int, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+        perMinute limit: Int, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
-        self.init(name, limit, windowSeconds: 60, now)
+        self.init(limit, windowSeconds: 60, now)
     }
 
     public convenience init(
-        _ name: String, perDay limit: Int, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+        perDay limit: Int, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
-        self.init(name, limit, windowSeconds: 86_400, now)
+        self.init(limit, windowSeconds: 86_400, now)
     }
 
-    private init(
-        _ name: String, _ limit: Int, windowSeconds: Int, _ now: @escaping @Sendable () -> ContinuousClock.Instant
-    ) {
+    private init(_ limit: Int, windowSeconds: Int, _ now: @escaping @Sendable () -> ContinuousClock.Instant) {
         self.limit = limit
         self.now = now
         start = now()
-        let policy = RatePolicy(name: name, limit: max(1, limit), windowSeconds: windowSeconds)
-        shards = (0..<(limit > 0 ? Self.shardCount : 0)).map { _ in Shard(policy) }
+        shards = (0..<(limit > 0 ? Self.shardCount : 0)).map { _ in Shard(limit: limit, windowSeconds: windowSeconds) }
     }
 
     /// Whether the limit is not 0.
     public var hasLimit: Bool { limit > 0 }
 
     /// Counts one request of a caller.
-    /// - Returns: `nil` if there is no limit
-    /// - Throws: ``HTTPError/tooManyRequests(_:)`` if the caller has none left
-    public func take(_ caller: some Hashable) throws(HTTPError) -> RateAllowance? {
-        try use(caller) { $0.take($1, at: $2) }
-    }
+    /// - Throws: ``HTTPError/tooManyRequests(retryAfterSeconds:)`` if the caller has none left
+    public func take(_ caller: some Hashable) throws(HTTPError) { try use(caller) { $0.take($1, at: $2) } }
 
     /// Counts nothing, and refuses a caller that has no request left.
-    /// - Throws: ``HTTPError/tooManyRequests(_:)``
-    public func check(_ caller: some Hashable) throws(HTTPError) {
-        _ = try use(caller) { $0.allowance(of: $1, at: $2) }
-    }
+    /// - Throws: ``HTTPError/tooManyRequests(retryAfterSeconds:)``
+    public func check(_ caller: some Hashable) throws(HTTPError) { try use(caller) { $0.wait(of: $1, at: $2) } }
 
     private func use(
-        _ caller: some Hashable, _ body: (inout TokenBuckets, _ key: UInt64, _ nanoseconds: Int64) -> RateAllowance
-    ) throws(HTTPError) -> RateAllowance? {
-        guard limit > 0 else { return nil }
+        _ caller: some Hashable, _ body: (inout TokenBuckets, _ key: UInt64, _ nanoseconds: Int64) -> Int?
+    ) throws(HTTPError) {
+        guard limit > 0 else { return }
         // Hasher is seeded for each process, so that a client cannot choose a key that evicts another caller's.
         var hasher = Hasher()
         hasher.combine(caller)
         let key = UInt64(bitPattern: Int64(hasher.finalize()))
-        let (seconds, attoseconds) = (now() - start).components
-        let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+        let (wholeSeconds, attoseconds) = (now() - start).components
+        let nanoseconds = wholeSeconds * 1_000_000_000 + attoseconds / 1_000_000_000
         let shard = shards[Int(truncatingIfNeeded: key) & (Self.shardCount - 1)]
-        let allowance = shard.buckets.withLock { body(&$0, key, nanoseconds) }
-        guard allowance.isGranted else { throw .tooManyRequests(allowance) }
-        return allowance
+        let seconds = shard.buckets.withLock { body(&$0, key, nanoseconds) }
+        if let seconds { throw .tooManyRequests(retryAfterSeconds: seconds) }
     }
 }

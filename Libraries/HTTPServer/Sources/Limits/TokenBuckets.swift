@@ -12,41 +12,42 @@ struct TokenBuckets {
 
     static let placesPerKey = 8
 
-    private let policy: RatePolicy
     private let windowNanoseconds: Int64
     private let nanosecondsPerToken: Int64
     private var buckets: [Bucket]
 
-    /// - Parameter groups: the number of groups of places; a power of two
-    init(_ policy: RatePolicy, groups: Int) {
-        precondition(groups > 0 && groups & (groups - 1) == 0 && policy.limit > 0)
-        self.policy = policy
-        windowNanoseconds = Int64(policy.windowSeconds) * 1_000_000_000
-        nanosecondsPerToken = windowNanoseconds / Int64(policy.limit)
+    /// - Parameters:
+    ///   - limit: the number of tokens of a full bucket
+    ///   - windowSeconds: the time in which an empty bucket fills
+    ///   - groups: the number of groups of places; a power of two
+    init(limit: Int, windowSeconds: Int, groups: Int) {
+        precondition(groups > 0 && groups & (groups - 1) == 0 && limit > 0)
+        windowNanoseconds = Int64(windowSeconds) * 1_000_000_000
+        nanosecondsPerToken = windowNanoseconds / Int64(limit)
         buckets = Array(repeating: Bucket(key: 0, fullAt: .min), count: groups * Self.placesPerKey)
     }
 
     /// Takes a token from the caller's bucket, unless it is empty.
     /// - Parameter key: a hash of the caller, uniformly distributed
-    mutating func take(_ key: UInt64, at now: Int64) -> RateAllowance {
+    /// - Returns: the seconds until the next token; `nil` if one was taken
+    mutating func take(_ key: UInt64, at now: Int64) -> Int? {
         let place = place(of: key)
         let (fullAt, isGranted) = taking(from: max(buckets[place].fullAt, now), at: now)
         buckets[place].fullAt = fullAt
-        return allowance(fullAt: fullAt, isGranted: isGranted, at: now)
+        return isGranted ? nil : wait(fullAt: fullAt, at: now)
     }
 
-    /// The allowance of a caller, from whose bucket nothing is taken. It is granted if a token is left.
-    func allowance(of key: UInt64, at now: Int64) -> RateAllowance {
+    /// Looks into a caller's bucket, and takes nothing.
+    /// - Returns: the seconds until the next token; `nil` if one is left
+    func wait(of key: UInt64, at now: Int64) -> Int? {
         let fullAt = places(of: key).first { buckets[$0].key == key }.map { max(buckets[$0].fullAt, now) } ?? now
-        return allowance(fullAt: fullAt, isGranted: taking(from: fullAt, at: now).isGranted, at: now)
+        return taking(from: fullAt, at: now).isGranted ? nil : wait(fullAt: fullAt, at: now)
     }
 
-    private func allowance(fullAt: Int64, isGranted: Bool, at now: Int64) -> RateAllowance {
-        let missing = fullAt - now
-        let left = (windowNanoseconds - missing) / nanosecondsPerToken
-        return RateAllowance(
-            policy: policy, isGranted: isGranted, remaining: Int(left), resetSeconds: Self.seconds(missing),
-            retryAfterSeconds: left > 0 ? 0 : max(1, Self.seconds(missing + nanosecondsPerToken - windowNanoseconds)))
+    /// Rounded up.
+    private func wait(fullAt: Int64, at now: Int64) -> Int {
+        let nanoseconds = fullAt - now + nanosecondsPerToken - windowNanoseconds
+        return max(1, Int((nanoseconds + 999_999_999) / 1_000_000_000))
     }
 
     private func taking(from fullAt: Int64, at now: Int64) -> (fullAt: Int64, isGranted: Bool) {
@@ -70,7 +71,4 @@ struct TokenBuckets {
         buckets[fullest] = Bucket(key: key, fullAt: .min)
         return fullest
     }
-
-    /// Rounded up.
-    private static func seconds(_ nanoseconds: Int64) -> Int { Int((nanoseconds + 999_999_999) / 1_000_000_000) }
 }

@@ -69,11 +69,8 @@ extension HTTPError {
     public static func unsupportedMediaType(_ message: String) -> HTTPError { HTTPError(.unsupportedMediaType, message) }
     /// 417: `Expect` names something other than `100-continue`.
     public static let expectationFailed = HTTPError(.expectationFailed, "Expectation Failed")
-    public static func tooManyRequests(_ allowance: RateAllowance) -> HTTPError {
-        var error = HTTPError(.tooManyRequests, "Too Many Requests")
-        error.headers[.retryAfter] = String(allowance.retryAfterSeconds)
-        error.headers.addRateLimitHeaders(allowance)
-        return error
+    public static func tooManyRequests(retryAfterSeconds: Int) -> HTTPError {
+        HTTPError(.tooManyRequests, "Too Many Requests", headers: [.retryAfter: String(retryAfterSeconds)])
     }
     public static func headersTooLarge(limitBytes: Int) -> HTTPError {
         HTTPError(

@@ -10,8 +10,6 @@ extension HTTPField.Name {
     public static let xRequestID = HTTPField.Name(literal: "x-request-id")
     public static let xForwardedFor = HTTPField.Name(literal: "x-forwarded-for")
     public static let xForwardedProto = HTTPField.Name(literal: "x-forwarded-proto")
-    public static let rateLimit = HTTPField.Name(literal: "ratelimit")
-    public static let rateLimitPolicy = HTTPField.Name(literal: "ratelimit-policy")
 }
 
 extension HTTPFields {

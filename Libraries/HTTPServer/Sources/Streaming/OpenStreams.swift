@@ -42,7 +42,7 @@ public final class OpenStreams: Sendable {
 
     public init(_ limits: StreamLimits = StreamLimits()) {
         self.limits = limits
-        openings = RateLimiter("streams", perMinute: limits.openingsPerMinute)
+        openings = RateLimiter(perMinute: limits.openingsPerMinute)
     }
 
     public var count: Int { state.withLock { $0.count } }
@@ -54,7 +54,7 @@ public final class OpenStreams: Sendable {
 
     /// Counts a stream until the permit leaves memory or the stream ends.
     /// - Throws: `HTTPError.overloaded` if all streams are taken or the server drains; `HTTPError.tooManyStreams` or
-    ///   `HTTPError.tooManyRequests(_:)` if the client has or opens too many
+    ///   `HTTPError.tooManyRequests` if the client has or opens too many
     func permit(for client: StreamClient) throws(HTTPError) -> StreamPermit {
         do throws(HTTPError) {
             try state.withLock { state throws(HTTPError) in
@@ -63,7 +63,7 @@ public final class OpenStreams: Sendable {
                     try Self.check(state.addresses[address], limits.perAddress)
                 }
                 try client.user.map { user throws(HTTPError) in try Self.check(state.users[user], limits.perUser) }
-                if let address = client.address { _ = try openings.take(address) }
+                if let address = client.address { try openings.take(address) }
                 state.add(1, for: client)
             }
         } catch {
