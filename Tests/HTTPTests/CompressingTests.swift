@@ -10,9 +10,9 @@ import Testing
 @Suite struct `Compressing a response of 1 KiB or more` {
     @Test func `a large response has the coding that the client prefers`() async throws {
         let cases: [(accepted: String, coding: String)] = [
-            ("gzip", "gzip"), ("deflate", "deflate"), ("gzip, deflate, br", "gzip"), ("gzip;q=0.5, deflate", "deflate"),
+            ("gzip", "gzip"), ("gzip, deflate, br", "gzip"), ("gzip;q=0.5, deflate", "gzip"),
             ("*", "gzip"),
-            ("GZIP ; Q=0.2, identity;q=0.1", "gzip"), ("x-gzip", "gzip"), ("*, gzip;q=0", "deflate"),
+            ("GZIP ; Q=0.2, identity;q=0.1", "gzip"), ("x-gzip", "gzip"),
             ("br, gzip;q=0.001", "gzip"),
             ("gzip, deflate, br, zstd", "zstd"), ("zstd;q=0.5, gzip", "gzip"), ("zstd", "zstd"),
         ]
@@ -25,7 +25,7 @@ import Testing
                 #expect(answer.header("vary") == "Accept-Encoding", "\(accepted)")
                 #expect(answer.header("content-length") == "\(answer.bytes.count)", "\(accepted)")
                 #expect(answer.bytes.count < plain.bytes.count / 3, "\(accepted)")
-                #expect(answer.bytes.first == ["gzip": 0x1F, "deflate": 0x78, "zstd": 0x28][coding], "\(accepted)")
+                #expect(answer.bytes.first == ["gzip": 0x1F, "zstd": 0x28][coding], "\(accepted)")
                 #expect(decompressed(answer.bytes) == plain.bytes, "\(accepted)")
             }
         }
@@ -34,7 +34,7 @@ import Testing
     @Test func `a large response is not compressed for a client that does not accept it`() async throws {
         let cases: [String?] = [
             nil, "", "identity", "br", "gzip;q=0", "gzip;q=0.5, identity", "*;q=0", "gzip;q=x", "gzip;q=2",
-            "gzip;q=0.000, deflate;q=0",
+            "gzip;q=0.000, deflate;q=0", "deflate",
         ]
         try await TestAPI.with { api in
             for accepted in cases {
@@ -110,7 +110,7 @@ import Testing
         try await TestAPI.with { api in
             let path = try await Self.create(api)
             #expect(try await api.send(.get, path, headers: [:]).header("etag")?.unmarked == #""1""#)
-            for (coding, tag) in [("gzip", #""1-gzip""#), ("deflate", #""1-deflate""#), ("zstd", #""1-zstd""#)] {
+            for (coding, tag) in [("gzip", #""1-gzip""#), ("zstd", #""1-zstd""#)] {
                 for method in [HTTPRequest.Method.get, .head] {
                     let answer = try await api.send(method, path, headers: ["accept-encoding": coding])
                     #expect((answer.header("etag")?.unmarked, answer.header("content-encoding")) == (tag, coding))
@@ -155,7 +155,7 @@ import Testing
     @Test func `the tag of any coding is a valid If-Match condition for a change`() async throws {
         try await TestAPI.with { api in
             let path = try await Self.create(api)
-            for (condition, status) in [(#""2-gzip""#, 412), (#"W/"1-gzip""#, 412), (#""1-gzip""#, 200), (#""2-deflate""#, 200)] {
+            for (condition, status) in [(#""2-gzip""#, 412), (#"W/"1-gzip""#, 412), (#""1-gzip""#, 200), (#""2-zstd""#, 200)] {
                 let condition = try condition.marked(as: await api.tag(path))
                 let answer = try await api.send(
                     .patch, path, token: "owner", type: mergePatch, #"{"name":"Tea"}"#, headers: ["if-match": condition])

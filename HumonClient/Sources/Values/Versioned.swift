@@ -23,7 +23,7 @@ public struct Version: RawRepresentable, Sendable, Hashable, Codable {
 
     /// The coding of a compressed response is no part of the version: `"5-gzip"` is `"5"`.
     public init(rawValue: String) {
-        let coding = ["-zstd\"", "-gzip\"", "-deflate\""].first { rawValue.hasSuffix($0) }
+        let coding = ["-zstd\"", "-gzip\""].first { rawValue.hasSuffix($0) }
         self.rawValue = coding.map { rawValue.dropLast($0.count) + "\"" } ?? rawValue
     }
 }

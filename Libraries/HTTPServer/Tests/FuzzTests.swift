@@ -30,7 +30,7 @@ import Testing
 
     @Test(arguments: [3, 4] as [UInt64]) func `faulty conditions give entity tags that read back, or none`(seed: UInt64) throws {
         var mutations = Mutations(seed: seed)
-        let inputs = [#""1""#, #""1.abcdklmp-zstd""#, #"W/"12-gzip", "2147483648""#, "*", #""9223372036854775807-deflate""#]
+        let inputs = [#""1""#, #""1.abcdklmp-zstd""#, #"W/"12-gzip", "2147483648""#, "*", #""9223372036854775807-gzip""#]
         for _ in 0..<Self.count {
             let text = mutations.text(of: inputs)
             if let tag = EntityTag(text) { try #require(EntityTag(tag.description) == tag) }

@@ -24,20 +24,8 @@ private final class CompressorPool<Compressor>: Sendable {
     }
 }
 
-/// gzip and zlib by ISA-L (decision 43).
-enum DeflateCompressor {
-    enum Format {
-        case gzip
-        case zlib
-
-        fileprivate var flag: UInt16 {
-            switch self {
-            case .gzip: UInt16(IGZIP_GZIP)
-            case .zlib: UInt16(IGZIP_ZLIB)
-            }
-        }
-    }
-
+/// gzip by ISA-L (decision 43).
+enum GzipCompressor {
     /// The state of ISA-L, 80 KiB, and its memory for the matches of one response. The pool never frees them.
     @safe private struct State {
         let stream = UnsafeMutablePointer<isal_zstream>.allocate(capacity: 1)
@@ -49,14 +37,14 @@ enum DeflateCompressor {
     private static let pool = CompressorPool { State() }
 
     /// - Returns: `nil` if the result would be longer than the plain bytes
-    static func compress(_ plain: ByteBuffer, format: Format) -> ByteBuffer? {
+    static func compress(_ plain: ByteBuffer) -> ByteBuffer? {
         pool.withCompressor { state in
             unsafe plain.compressed(bound: plain.readableBytes) { input, output in
                 unsafe isal_deflate_stateless_init(state.stream)
                 unsafe state.stream.pointee.level = level
                 unsafe state.stream.pointee.level_buf = state.levelBuffer
                 unsafe state.stream.pointee.level_buf_size = ISAL_LEVEL_1_BUFFER_BYTES
-                unsafe state.stream.pointee.gzip_flag = format.flag
+                unsafe state.stream.pointee.gzip_flag = UInt16(IGZIP_GZIP)
                 unsafe state.stream.pointee.end_of_stream = 1
                 // ISA-L only reads its input.
                 unsafe state.stream.pointee.next_in = UnsafeMutablePointer(mutating: input.bindMemory(to: UInt8.self).baseAddress)

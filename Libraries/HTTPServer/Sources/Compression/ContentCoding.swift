@@ -4,15 +4,12 @@ package import NIOCore
 public enum ContentCoding: String, CaseIterable, Sendable {
     case zstd
     case gzip
-    /// The zlib format, not bare deflate.
-    case deflate
 
     /// - Returns: `nil` if memory is missing
     package func compress(_ plain: ByteBuffer) -> ByteBuffer? {
         switch self {
         case .zstd: ZstdCompressor.compress(plain)
-        case .gzip: DeflateCompressor.compress(plain, format: .gzip)
-        case .deflate: DeflateCompressor.compress(plain, format: .zlib)
+        case .gzip: GzipCompressor.compress(plain)
         }
     }
 }
@@ -33,7 +30,7 @@ struct AcceptedCodings {
         return accepts(best) && weight(best) >= weights["identity"] ?? 0 ? best : nil
     }
 
-    /// `*` stands for gzip and deflate, which every client knows, and not for zstd.
+    /// `*` stands for gzip, which every client knows, and not for zstd.
     private func weight(_ coding: ContentCoding) -> Double {
         weights[coding.rawValue] ?? (coding == .gzip ? weights["x-gzip"] : nil) ?? (coding == .zstd ? 0 : weights["*"] ?? 0)
     }
