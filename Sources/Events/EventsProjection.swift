@@ -172,13 +172,12 @@ extension EventRow {
 
     /// Copies all events of the read model, cancelled and hidden ones too, with the vectors that the writer computed. Another
     /// processor may compute another last bit. ``copied(_:)`` reads a row.
-    /// - Parameter percent: copies about this part of the events, chosen at random; `nil` copies all
     static func copyAll(
-        _ connection: LeasedConnection, percent: Double? = nil, _ body: @escaping @Sendable (CopiedRows) throws -> Void
+        _ connection: LeasedConnection, _ body: @escaping @Sendable (CopiedRows) throws -> Void
     ) async throws {
         let columns = event.map(\.name) + ["x", "y", "z"]
         try await connection.copyRows(
-            of: "events", in: EventsProjection.schema, columns: columns, percent: percent, atOnce: 1_000, body)
+            of: "events", in: EventsProjection.schema, columns: columns, atOnce: 1_000, body)
     }
 
     /// - Throws: `FormatError`, `CellError`

@@ -5,8 +5,6 @@ internal import HTTP
 /// Checks whether the index of the server on HUMON_ADMIN_PORT equals the read model.
 struct IndexCheck: Sendable {
     static let name = "index"
-    /// Number of compared events. They take less than a second, and some seconds on a machine that is overloaded.
-    private static let sample = 20_000
 
     let settings: Settings
 
@@ -34,7 +32,7 @@ struct IndexCheck: Sendable {
     }
 
     @Sendable private func ask() async throws -> (status: UInt, answer: JSON) {
-        let (status, body) = try await address.get("/index/check?sample=\(Self.sample)")
+        let (status, body) = try await address.get("/index/check")
         return (status, try JSON(utf8: body))
     }
 
@@ -49,9 +47,8 @@ struct IndexCheck: Sendable {
             let differing = answer["differing"]?.storedInteger
         else { return notCompared(answer) }
         guard differing > 0 else {
-            let compared = answer["sample"] == .bool(true) ? "of a random sample of" : "all"
             let result =
-                "holds \(compared) \(Figure.grouped(events)) events as the read model has them at position \(Figure.grouped(position))"
+                "holds all \(Figure.grouped(events)) events as the read model has them at position \(Figure.grouped(position))"
             let percent = answer["memory_percent"]?.storedInteger ?? 0
             guard percent > comfortablePercent else { return Check(name, .ok, result) }
             return Check(

@@ -11,12 +11,10 @@ extension EventsModule {
     }
 
     /// Compares the events of the index with the read model.
-    /// - Parameter sample: compares about this number of events, chosen at random; `nil` compares all. With a sample, events that the read
-    ///   model lacks are not found
     /// - Throws: ``IndexNotInUseError``, `ReadModelBehindError`, `PostgresError`, `CancellationError`
-    public func verifyIndex(sample: Int? = nil) async throws -> IndexVerification {
+    public func verifyIndex() async throws -> IndexVerification {
         guard let index else { throw IndexNotInUseError() }
-        return try await index.examine(sample: sample)
+        return try await index.examine()
     }
 }
 

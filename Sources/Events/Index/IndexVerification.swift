@@ -8,8 +8,6 @@ internal import Synchronization
 public struct IndexVerification: Sendable, Hashable {
     /// The position at which both were compared.
     public let position: Int64
-    /// Whether only some events were compared, which were chosen at random.
-    public fileprivate(set) var isSample = false
     /// Number of compared events: the events of the read model that are neither cancelled nor hidden, or became so meanwhile.
     public fileprivate(set) var events = 0
     public fileprivate(set) var differing = 0
@@ -44,7 +42,7 @@ extension InMemoryReadModel<IndexedEvents> {
     /// compares both with the read model in one transaction. A node makes one comparison at a time, because each one holds the digests
     /// and a connection; another one waits for its turn.
     /// - Throws: ``IndexNotInUseError``, `ReadModelBehindError`, `PostgresError`, `CancellationError`
-    func examine(sample: Int? = nil) async throws -> IndexVerification {
+    func examine() async throws -> IndexVerification {
         while !content.isCompared.withLock({ isCompared in
             defer { isCompared = true }
             return !isCompared
@@ -55,7 +53,7 @@ extension InMemoryReadModel<IndexedEvents> {
         guard state.isInUse else { throw IndexNotInUseError() }
         let digest = try await HeldDigest(of: content.held)
         for _ in 0..<Self.attempts {
-            if let verification = try await examine(digest, sample: sample) { return verification }
+            if let verification = try await examine(digest) { return verification }
             // If another version of the program appends, the read model follows the log later, and the index may be ahead of it.
             try await Task.sleep(for: .seconds(Self.attemptSeconds))
         }
@@ -63,17 +61,16 @@ extension InMemoryReadModel<IndexedEvents> {
     }
 
     /// - Returns: nil if the read model is behind the index, or if other tables replaced its tables during the comparison
-    private func examine(_ digest: HeldDigest, sample: Int?) async throws -> IndexVerification? {
-        let percent = sample.flatMap { $0 < digest.index.count ? 100 * Double($0) / Double(digest.index.count) : nil }
-        return try await withTables(atLeast: digest.index.position) { connection, end in
+    private func examine(_ digest: HeldDigest) async throws -> IndexVerification? {
+        try await withTables(atLeast: digest.index.position) { connection, end in
             let changed = try await changes(after: digest.index.position, through: end, connection)
             let comparison = RowComparison(with: digest, changed: changed, at: end, render: content.render)
             try await connection.withoutTimeout { connection in
-                try await EventRow.copyAll(connection, percent: percent) { rows in
+                try await EventRow.copyAll(connection) { rows in
                     try rows.forEach { try comparison.take(&$0) }
                 }
             }
-            return comparison.result(isComplete: percent == nil)
+            return comparison.result()
         }
     }
 
@@ -189,13 +186,9 @@ private final class RowComparison: Sendable {
         }
     }
 
-    /// - Parameter isComplete: whether the comparison got every row of the read model
-    func result(isComplete: Bool) -> IndexVerification {
+    /// Call this behind the last row of the read model.
+    func result() -> IndexVerification {
         state.withLock { state in
-            guard isComplete else {
-                state.verification.isSample = true
-                return state.verification
-            }
             let surplus = index.count - state.held + hidden.count - state.hidden
             if surplus > 0 { state.verification.note("\(surplus) events are held that are not there", events: surplus) }
             return state.verification

@@ -33,10 +33,9 @@ public struct AdminResponder: Sendable {
 
     /// Compares the in-memory index with the read model.
     private static func indexCheck(_ events: EventsModule, logger: Logger) -> Route {
-        Route(.get, "/index/check") { request, _ in
+        Route(.get, "/index/check") { _, _ in
             do {
-                let sample = (request.query?.wholeMatch(of: /sample=(\d{1,9})/)?.1).flatMap { Int($0) }
-                let verification = try await events.verifyIndex(sample: sample)
+                let verification = try await events.verifyIndex()
                 let status = events.indexStatus
                 return Response(
                     json: verification.json(memoryPercent: status.limit == 0 ? 0 : 100 * status.bytes / status.limit))
@@ -52,11 +51,9 @@ public struct AdminResponder: Sendable {
 
 extension IndexVerification {
     fileprivate func json(memoryPercent: Int) -> JSON {
-        let verification: JSON = [
+        [
             "position": JSON(position), "events": JSON(events), "differing": JSON(differing),
             "differences": .array(differences.map(JSON.string)), "memory_percent": JSON(memoryPercent),
         ]
-        guard isSample, case .object(let object) = verification else { return verification }
-        return .object(JSONObject(members: object.members + [.init(name: "sample", value: .bool(true))]))
     }
 }

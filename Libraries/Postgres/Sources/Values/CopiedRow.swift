@@ -75,14 +75,13 @@ public struct CopiedRows: Sendable {
 extension LeasedConnection {
     /// Reads all rows of a table by binary COPY and hands them over in batches of `count` rows. The closure runs on the connection's
     /// own thread, for the last batch too, so it may block; PostgreSQL waits meanwhile.
-    /// - Parameter percent: reads about this part of the table, in blocks that PostgreSQL chooses at random; `nil` reads all
     /// - Throws: ``PostgresError``, `CancellationError`, and what the body throws
     public func copyRows(
-        of table: String, in schema: String, columns: [String], percent: Double? = nil, atOnce count: Int,
+        of table: String, in schema: String, columns: [String], atOnce count: Int,
         _ body: @escaping @Sendable (CopiedRows) throws -> Void
     ) async throws {
         let gathered = Mutex(CopiedRows())
-        try await copyEachRow(of: table, in: schema, columns: columns, percent: percent) { row in
+        try await copyEachRow(of: table, in: schema, columns: columns) { row in
             let full = gathered.withLock { gathered -> CopiedRows? in
                 if let row { gathered.append(row) }
                 guard gathered.count == count || row == nil && gathered.count > 0 else { return nil }
@@ -96,13 +95,10 @@ extension LeasedConnection {
     /// - Parameter body: is called on the connection's own thread, with the columns in the order in which they are asked for; and
     ///   with `nil` at the end
     private func copyEachRow(
-        of table: String, in schema: String, columns: [String], percent: Double?,
-        _ body: @escaping @Sendable (CopiedRow?) throws -> Void
+        of table: String, in schema: String, columns: [String], _ body: @escaping @Sendable (CopiedRow?) throws -> Void
     ) async throws {
         let list = columns.map(quoted).joined(separator: ", ")
-        let name = "\(quoted(schema)).\(quoted(table))"
-        let source = percent.map { "(SELECT \(list) FROM \(name) TABLESAMPLE SYSTEM (\($0)))" } ?? "\(name) (\(list))"
-        try await copyOut("COPY \(source) TO STDOUT WITH (FORMAT binary)") { bytes in
+        try await copyOut("COPY \(quoted(schema)).\(quoted(table)) (\(list)) TO STDOUT WITH (FORMAT binary)") { bytes in
             var row = CopiedRow(bytes)
             // It comes with the first row.
             row.skipHeader()
