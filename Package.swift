@@ -126,9 +126,8 @@ let package = Package(
             name: "App",
             dependencies: [
                 "Web", "HTTP", "HTTPServer", "Attendances", "Accounts", "Events", "Users", "EventStore", "EmbeddedPostgres",
-                "Postgres", "Encoding", "Hashing", "Telemetry", "Transparency", .argumentParser, .asyncHTTPClient, .httpTypes,
-                .logging, .nioCore, .nioHTTP1,
-                .serviceLifecycle, .systemPackage, .tracing, .unixSignals,
+                "Postgres", "Encoding", "Hashing", "Telemetry", "Transparency", .argumentParser, .httpTypes, .logging,
+                .nioCore, .nioHTTP1, .serviceLifecycle, .systemPackage, .tracing, .unixSignals,
             ],
             // CWebPage embeds it.
             exclude: ["Demo/cities.tsv"]
@@ -141,10 +140,9 @@ let package = Package(
             name: "TestDatabase",
             dependencies: ["CTestProcess", "EmbeddedPostgres", "Encoding", "EventStore", "Postgres", .logging, .serviceLifecycle]
         ),
-        .target(name: "TestServer", dependencies: ["TestDatabase", .asyncHTTPClient, .nioCore, .nioHTTP1]),
+        .target(name: "TestServer", dependencies: ["HTTPServer", "TestDatabase", .nioCore, .nioHTTP1]),
         .target(
-            name: "TestHTTP",
-            dependencies: ["HTTPServer", .asyncHTTPClient, .httpTypes, .logging, .nioCore, .nioHTTP1, .serviceLifecycle]
+            name: "TestHTTP", dependencies: ["HTTPServer", .httpTypes, .logging, .nioCore, .nioHTTP1, .serviceLifecycle]
         ),
         .executableTarget(
             name: "TestRelease", dependencies: ["App", "HTTP", "HTTPServer", "EventStore", "Postgres", "Encoding", .httpTypes]),
@@ -211,8 +209,8 @@ let package = Package(
         .testTarget(
             name: "FaultInjectionTests",
             dependencies: [
-                "humon", "App", "EventStore", "Encoding", "Postgres", "TestChance", "TestDatabase", "TestServer",
-                .asyncHTTPClient, "Hashing", .logging, .nioCore, .nioHTTP1, .nioPosix,
+                "humon", "App", "EventStore", "Encoding", "HTTPServer", "Postgres", "TestChance", "TestDatabase", "TestServer",
+                "Hashing", .logging, .nioCore, .nioHTTP1, .nioPosix,
             ]
         ),
     ]

@@ -1,7 +1,7 @@
-import AsyncHTTPClient
 import Encoding
 import Foundation
 import NIOCore
+import NIOHTTP1
 import Synchronization
 
 /// A client that keeps the events of a circle from a list and its changes. It connects to both servers in turn, and continues
@@ -84,12 +84,18 @@ final class ChangeFollower: Sendable {
             state.withLock { ($0.events, $0.position) = (list.events, list.position) }
         }
         guard let position = state.withLock({ $0.position }) else { return }
-        var rest: [UInt8] = []
-        for try await bytes in try await fleet.stream("/v1/events/changes?\(Self.circle)&since=\(position)", from: node) {
-            rest += bytes.readableBytesView
-            while let end = rest.firstRange(of: Array("\n\n".utf8)) {
-                take(String(decoding: rest[..<end.lowerBound], as: UTF8.self))
-                rest.removeSubrange(..<end.upperBound)
+        try await fleet.stream("/v1/events/changes?\(Self.circle)&since=\(position)", from: node) { parts in
+            var rest: [UInt8] = []
+            for try await part in parts {
+                switch part {
+                case .head(let head): guard head.status == .ok else { return }
+                case .body(let bytes): rest += bytes.readableBytesView
+                case .end: return
+                }
+                while let end = rest.firstRange(of: Array("\n\n".utf8)) {
+                    take(String(decoding: rest[..<end.lowerBound], as: UTF8.self))
+                    rest.removeSubrange(..<end.upperBound)
+                }
             }
         }
     }

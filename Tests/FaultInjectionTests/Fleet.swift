@@ -1,8 +1,7 @@
-import AsyncHTTPClient
 import Foundation
+import HTTPServer
 import NIOCore
 import NIOHTTP1
-import NIOPosix
 import Synchronization
 import TestServer
 
@@ -28,13 +27,15 @@ final class Fleet: Sendable {
         func isSame(as other: Response) -> Bool { (status, etag, body) == (other.status, other.etag, other.body) }
     }
 
+    /// The client must notice immediately that a node is down.
+    private static let connectTimeout = TimeAmount.seconds(2)
+
     let ports: [Int]
     /// The operators' ports.
     let adminPorts: [Int]
     private let directory: URL
     private let environment: [String: String]
     private let servers = Mutex<[Int: HumonProcess]>([:])
-    private let http: HTTPClient
 
     init(directory: URL, databaseURL: String, hasIndex: Bool) throws {
         self.directory = directory
@@ -48,11 +49,6 @@ final class Fleet: Sendable {
         self.environment = environment
         let free = try RawConnection.freePorts(4)
         (ports, adminPorts) = (Array(free[..<2]), Array(free[2...]))
-        var configuration = HTTPClient.Configuration()
-        // The client must notice immediately that a node is down.
-        configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.timeout.connect = .seconds(2)
-        http = HTTPClient(eventLoopGroup: .singletonMultiThreadedEventLoopGroup, configuration: configuration)
     }
 
     func start() async throws { for node in ports.indices { try await start(node) } }
@@ -84,10 +80,7 @@ final class Fleet: Sendable {
     /// - Parameter signal: SIGSTOP, SIGCONT
     func signal(_ signal: Int32, _ node: Int) { servers.withLock { $0[node] }?.send(signal) }
 
-    func close() async {
-        for node in ports.indices { await kill(node) }
-        try? await http.shutdown()
-    }
+    func close() async { for node in ports.indices { await kill(node) } }
 
     /// The text that a server has written to standard error since its start.
     func errors(of node: Int) -> String { servers.withLock { $0[node] }?.error ?? "" }
@@ -125,29 +118,22 @@ final class Fleet: Sendable {
     private func send(
         _ method: String, _ path: String, port: Int, _ headers: [(String, String)], _ body: String, _ patience: Duration
     ) async throws -> Response {
-        var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)")
-        request.method = HTTPMethod(rawValue: method)
-        request.headers = HTTPHeaders([("content-type", "application/json")] + headers)
-        if !body.isEmpty { request.body = .bytes(ByteBuffer(string: body)) }
-        let nanoseconds = patience.components.seconds * 1_000_000_000 + patience.components.attoseconds / 1_000_000_000
-        let response = try await http.execute(request, timeout: .nanoseconds(nanoseconds))
-        let bytes = try await response.body.collect(upTo: 1 << 20)
+        let request = OutgoingRequest(
+            HTTPMethod(rawValue: method), path, port: port,
+            headers: HTTPHeaders([("content-type", "application/json")] + headers), body: ByteBuffer(string: body),
+            connectTimeout: Self.connectTimeout)
+        let (head, bytes) = try await request.response(within: TimeAmount(patience), bodyLimitBytes: 1 << 20)
         return Response(
-            status: Int(response.status.code), etag: response.headers.first(name: "etag"),
-            position: response.headers.first(name: "humon-position").flatMap { Int64($0) },
-            next: response.headers.first(name: "link").flatMap { $0.firstMatch(of: /<(.*)>; rel="next"/).map { String($0.1) } },
-            cookie: response.headers.first(name: "set-cookie")?.split(separator: ";").first.map(String.init),
+            status: Int(head.status.code), etag: head.headers.first(name: "etag"),
+            position: head.headers.first(name: "humon-position").flatMap { Int64($0) },
+            next: head.headers.first(name: "link").flatMap { $0.firstMatch(of: /<(.*)>; rel="next"/).map { String($0.1) } },
+            cookie: head.headers.first(name: "set-cookie")?.split(separator: ";").first.map(String.init),
             body: String(buffer: bytes))
     }
 
-    /// Opens a response without an end.
-    /// - Throws: a violation if the server refuses it
-    func stream(_ path: String, from node: Int) async throws -> HTTPClientResponse.Body {
-        let request = HTTPClientRequest(url: "http://127.0.0.1:\(ports[node])\(path)")
-        let response = try await http.execute(request, deadline: .distantFuture)
-        guard response.status == .ok else {
-            throw Violation(check: .changes, sentence: "server \(node) refused a stream with \(response.status.code)")
-        }
-        return response.body
+    /// Sends a request with a response that does not end.
+    func stream(_ path: String, from node: Int, _ take: @Sendable (OutgoingRequest.Parts) async throws -> Void) async throws {
+        let request = OutgoingRequest(.GET, path, port: ports[node], connectTimeout: Self.connectTimeout)
+        try await request.send(take)
     }
 }

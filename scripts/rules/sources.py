@@ -60,8 +60,7 @@ FEW_IMPORT = [
     (r"NIOCore|NIOHTTP1", lambda source: source.target in ("HTTPServer", "HTTP", "Web", "App", "Telemetry"), "only HTTPServer listens"),
     (r"NIO\w*", lambda source: source.target == "HTTPServer", "only HTTPServer listens"),
     (r"AsyncHTTPClient|FoundationNetworking",
-     lambda source: source.target == "HumonClient" or source.path in (
-         "Sources/App/Doctor/OperatorsAddress.swift", "Libraries/Telemetry/Sources/Tracing/SpanExporter.swift"),
+     lambda source: source.target == "HumonClient" or source.path == "Libraries/Telemetry/Sources/Tracing/SpanExporter.swift",
      "humon asks only the collector of traces and, by the doctor, a server: see docs/security.md"),
     (r"ArgumentParser", lambda source: source.target == "App", "only App knows of command lines"),
 ]
@@ -93,6 +92,8 @@ FORBIDDEN_CODE = [
     (lambda source: True, r"Mutex<(?!\[)[^>]*->", "keeps a closure by itself, which grows with each use; put it into a struct"),
     (lambda source: not source.path.endswith("Projection.swift") and source.target not in ("EventStore", "Postgres"),
      r"INSERT INTO|UPDATE \\\(|DELETE FROM|TRUNCATE", "writes a read model; only a projection may"),
+    (lambda source: source.target != "HTTPServer" and source.path != "Sources/App/Doctor/OperatorsAddress.swift",
+     r"\bOutgoingRequest\b", "sends a request; only the doctor asks a server: see docs/security.md"),
     (lambda source: source.target != "EventStore", r"\brecorded_events\b", "is the table of the log; ask the event store"),
     # A page renders the operator reports too, and it has no options and no commands.
     (lambda source: source.target != "App" and re.search(r"OperatorReport|ReportParameter", source.code),

@@ -1,4 +1,4 @@
-internal import AsyncHTTPClient
+internal import HTTPServer
 internal import NIOCore
 internal import NIOHTTP1
 
@@ -13,17 +13,13 @@ struct OperatorsAddress: Sendable {
     var description: String { settings.adminAddress(port: settings.adminPort) }
 
     /// Waits for the response without a limit of its own.
-    /// - Throws: an error of HTTPClient if no server answers
+    /// - Throws: an error of SwiftNIO if no server answers; the errors of ``OutgoingRequest/response(within:bodyLimitBytes:)``
     func get(_ path: String) async throws -> (status: UInt, body: [UInt8]) {
-        var configuration = HTTPClient.Configuration(timeout: .init(connect: Self.connectTimeout))
-        // A refused connection means that no server listens there; a retry would only cost time.
-        configuration.connectionPool.retryConnectionEstablishment = false
-        return try await HTTPClient.withHTTPClient(configuration: configuration) { client in
-            var request = HTTPClientRequest(url: description + path)
-            if let token = settings.adminToken { request.headers.add(name: "authorization", value: "Bearer \(token)") }
-            let response = try await client.execute(request, deadline: .distantFuture)
-            let body = try await response.body.collect(upTo: Self.answerLimitBytes)
-            return (response.status.code, Array(buffer: body))
-        }
+        let request = OutgoingRequest(
+            .GET, path, host: settings.adminHost, port: settings.adminPort,
+            headers: HTTPHeaders(settings.adminToken.map { [("authorization", "Bearer \($0)")] } ?? []),
+            connectTimeout: Self.connectTimeout)
+        let response = try await request.response(bodyLimitBytes: Self.answerLimitBytes)
+        return (response.head.status.code, Array(buffer: response.body))
     }
 }

@@ -1,4 +1,3 @@
-internal import AsyncHTTPClient
 public import HTTPServer
 public import HTTPTypes
 internal import Logging
@@ -24,7 +23,7 @@ public struct TestResponse: Sendable {
 public struct TestClient: Sendable {
     private enum Way: Sendable {
         case router(Router)
-        case live(HTTPClient, port: Int)
+        case live(port: Int)
     }
 
     private let way: Way
@@ -33,13 +32,13 @@ public struct TestClient: Sendable {
     public var port: Int {
         switch way {
         case .router: 0
-        case .live(_, let port): port
+        case .live(let port): port
         }
     }
 
     public static func router(_ router: Router) -> TestClient { TestClient(way: .router(router)) }
 
-    fileprivate static func live(_ client: HTTPClient, port: Int) -> TestClient { TestClient(way: .live(client, port: port)) }
+    fileprivate static func live(port: Int) -> TestClient { TestClient(way: .live(port: port)) }
 
     public func send(
         _ method: HTTPRequest.Method, _ target: String, headers: HTTPFields = [:], body: ByteBuffer? = nil
@@ -52,19 +51,17 @@ public struct TestClient: Sendable {
                 response.headers[.contentLength] = String(response.body.readableBytes)
             }
             return TestResponse(status: response.status, headers: response.headers, body: response.body)
-        case .live(let client, let port):
-            var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)\(target)")
-            request.method = .RAW(value: method.rawValue)
-            for field in headers { request.headers.add(name: field.name.rawName, value: field.value) }
-            if let body { request.body = .bytes(body) }
-            let response = try await client.execute(request, timeout: .seconds(60))
+        case .live(let port):
+            let request = OutgoingRequest(
+                HTTPMethod(rawValue: method.rawValue), target, port: port,
+                headers: HTTPHeaders(headers.map { ($0.name.rawName, $0.value) }), body: body ?? ByteBuffer())
+            let response = try await request.response(within: .seconds(60), bodyLimitBytes: 1 << 26)
             var fields = HTTPFields()
-            for (name, value) in response.headers {
+            for (name, value) in response.head.headers {
                 if let name = HTTPField.Name(name) { fields.append(HTTPField(name: name, value: value)) }
             }
             return TestResponse(
-                status: HTTPResponse.Status(code: Int(response.status.code)), headers: fields,
-                body: try await response.body.collect(upTo: 1 << 26))
+                status: HTTPResponse.Status(code: Int(response.head.status.code)), headers: fields, body: response.body)
         }
     }
 }
@@ -79,15 +76,7 @@ extension Router {
     ) async throws -> Value {
         switch setup {
         case .router: try await body(.router(self))
-        case .live:
-            try await withServer(configuration) { _, port in
-                // Unlike the shared client this one does not decompress.
-                let client = HTTPClient()
-                let result: Result<Value, any Error>
-                do { result = .success(try await body(.live(client, port: port))) } catch { result = .failure(error) }
-                try await client.shutdown()
-                return try result.get()
-            }
+        case .live: try await withServer(configuration) { _, port in try await body(.live(port: port)) }
         }
     }
 

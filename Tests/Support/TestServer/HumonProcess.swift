@@ -1,5 +1,5 @@
-internal import AsyncHTTPClient
 public import Foundation
+internal import HTTPServer
 internal import NIOCore
 public import NIOHTTP1
 internal import Synchronization
@@ -209,11 +209,12 @@ public func exchange(
 private func exchangeOnce(
     _ method: String, _ url: String, headers: [(String, String)], body: String
 ) async throws -> (status: Int, headers: HTTPHeaders, body: String) {
-    var request = HTTPClientRequest(url: url)
-    request.method = HTTPMethod(rawValue: method)
-    request.headers = HTTPHeaders(headers)
-    if !body.isEmpty { request.body = .bytes(ByteBuffer(string: body)) }
-    let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
-    let bytes = try await response.body.collect(upTo: 1 << 24)
-    return (Int(response.status.code), response.headers, String(buffer: bytes))
+    guard let parts = url.wholeMatch(of: /http:\/\/([^:\/]+):(\d+)(\/.*)/), let port = Int(parts.2) else {
+        preconditionFailure("\(url) is not http://HOST:PORT/PATH")
+    }
+    let request = OutgoingRequest(
+        HTTPMethod(rawValue: method), String(parts.3), host: String(parts.1), port: port, headers: HTTPHeaders(headers),
+        body: ByteBuffer(string: body))
+    let response = try await request.response(within: .seconds(60), bodyLimitBytes: 1 << 24)
+    return (Int(response.head.status.code), response.head.headers, String(buffer: response.body))
 }
