@@ -5,6 +5,7 @@ import PackageDescription
 // Products that several targets use.
 extension Target.Dependency {
     static var argumentParser: Self { .product(name: "ArgumentParser", package: "swift-argument-parser") }
+    // Only the tests of TLS and HTTP/2 use it.
     static var asyncHTTPClient: Self { .product(name: "AsyncHTTPClient", package: "async-http-client") }
     static var dequeModule: Self { .product(name: "DequeModule", package: "swift-collections") }
     static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
@@ -16,7 +17,6 @@ extension Target.Dependency {
     static var serviceLifecycle: Self { .product(name: "ServiceLifecycle", package: "swift-service-lifecycle") }
     static var subprocess: Self { .product(name: "Subprocess", package: "swift-subprocess") }
     static var systemPackage: Self { .product(name: "SystemPackage", package: "swift-system") }
-    static var tracing: Self { .product(name: "Tracing", package: "swift-distributed-tracing") }
     static var unixSignals: Self { .product(name: "UnixSignals", package: "swift-service-lifecycle") }
     static var yams: Self { .product(name: "Yams", package: "Yams") }
 }
@@ -40,7 +40,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-http2", exact: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-distributed-tracing", exact: "1.7.3"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
@@ -63,26 +62,18 @@ let package = Package(
         .target(name: "Encoding"),
         .target(name: "Hashing", dependencies: ["COpenSSL"]),
         .target(name: "Transparency", dependencies: ["Encoding", "Hashing"]),
+        .target(name: "Telemetry", dependencies: ["Encoding", .logging]),
         .target(
-            name: "Telemetry",
-            dependencies: [
-                "Encoding", .asyncHTTPClient, .dequeModule, .logging, .nioCore, .nioHTTP1, .serviceLifecycle, .tracing,
-            ]
-        ),
-        .target(
-            name: "Postgres",
-            dependencies: ["CLibPQ", "Encoding", "Telemetry", .dequeModule, .logging, .serviceLifecycle, .tracing]
-        ),
+            name: "Postgres", dependencies: ["CLibPQ", "Encoding", "Telemetry", .dequeModule, .logging, .serviceLifecycle]),
         .target(name: "EmbeddedPostgres", dependencies: [.logging, .serviceLifecycle, .subprocess, .systemPackage]),
         .target(
             name: "EventStore",
             dependencies: [
                 "Postgres", "Encoding", "Telemetry", "CLogSchema", "CZstd", "Hashing", .dequeModule, .logging, .serviceLifecycle,
-                .systemPackage, .tracing,
+                .systemPackage,
             ]
         ),
-        .target(
-            name: "Users", dependencies: ["EventStore", "Postgres", "Encoding", "Hashing", .logging, .serviceLifecycle, .tracing]),
+        .target(name: "Users", dependencies: ["EventStore", "Postgres", "Encoding", "Hashing", .logging, .serviceLifecycle]),
         .target(name: "SpatialIndex", dependencies: ["CJemalloc", .product(name: "HeapModule", package: "swift-collections")]),
         .target(
             name: "Events",
@@ -103,7 +94,7 @@ let package = Package(
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypesHTTP2", package: "swift-nio-extras"), .nioPosix, .nioSSL,
-                .product(name: "NIOTLS", package: "swift-nio"), .serviceLifecycle, .tracing, .unixSignals,
+                .product(name: "NIOTLS", package: "swift-nio"), .serviceLifecycle, .unixSignals,
             ]
         ),
         // The OpenAPI document and the templates of its page. Their list is in documentation_files.c.
@@ -113,7 +104,7 @@ let package = Package(
             dependencies: [
                 "CDocumentation", "HTTPServer", "Attendances", "Tasks", "Accounts", "Events", "Users", "EventStore", "Encoding",
                 "Telemetry", "Hashing", .httpTypes, .logging, .product(name: "Mustache", package: "swift-mustache"), .nioCore,
-                .serviceLifecycle, .tracing,
+                .serviceLifecycle,
             ]
         ),
         // The files of the map page. Their list is in web_files.c.
@@ -127,7 +118,7 @@ let package = Package(
             dependencies: [
                 "Web", "HTTP", "HTTPServer", "Attendances", "Accounts", "Events", "Users", "EventStore", "EmbeddedPostgres",
                 "Postgres", "Encoding", "Hashing", "Telemetry", "Transparency", .argumentParser, .httpTypes, .logging,
-                .nioCore, .nioHTTP1, .serviceLifecycle, .systemPackage, .tracing, .unixSignals,
+                .nioCore, .nioHTTP1, .serviceLifecycle, .systemPackage, .unixSignals,
             ],
             // CWebPage embeds it.
             exclude: ["Demo/cities.tsv"]
@@ -150,8 +141,7 @@ let package = Package(
         .target(name: "TestExposition"),
         .testTarget(name: "EncodingTests", dependencies: ["Encoding", "TestChance"]),
         .testTarget(name: "HashingTests", dependencies: ["Hashing", "Encoding", "TestDatabase"]),
-        .testTarget(
-            name: "TelemetryTests", dependencies: ["Telemetry", "Encoding", "TestChance", "TestExposition", .logging, .tracing]),
+        .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "Encoding", "TestChance", "TestExposition", .logging]),
         .testTarget(
             name: "TransparencyTests", dependencies: ["Transparency", "Hashing", "Encoding", "TestChance"]),
         .testTarget(
@@ -174,9 +164,9 @@ let package = Package(
         .testTarget(
             name: "HTTPServerTests",
             dependencies: [
-                "HTTPServer", "Telemetry", "TestChance", "TestDatabase", "TestHTTP", "TestServer", .asyncHTTPClient, .httpTypes,
-                .logging, .nioCore, .product(name: "NIOEmbedded", package: "swift-nio"), .nioHTTP1, .nioSSL, .serviceLifecycle,
-                .tracing, .unixSignals,
+                "HTTPServer", "TestChance", "TestDatabase", "TestHTTP", "TestServer", .asyncHTTPClient, .httpTypes, .logging,
+                .nioCore, .product(name: "NIOEmbedded", package: "swift-nio"), .nioHTTP1, .nioSSL, .serviceLifecycle,
+                .unixSignals,
             ]
         ),
         .testTarget(
@@ -196,9 +186,8 @@ let package = Package(
         .testTarget(
             name: "AppTests",
             dependencies: [
-                "humon", "App", "EventStore", "HTTPServer", "Encoding", "Postgres", "TestChance", "TestDatabase",
-                "TestExposition", "TestHTTP", "TestRelease", "TestServer", .argumentParser, "Hashing", .logging, .httpTypes,
-                .nioCore, .nioHTTP1, .tracing, .yams,
+                "humon", "App", "EventStore", "Encoding", "Postgres", "TestChance", "TestDatabase", "TestExposition",
+                "TestRelease", "TestServer", .argumentParser, "Hashing", .logging, .nioHTTP1, .yams,
             ]
         ),
         .testTarget(

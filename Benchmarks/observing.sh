@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Measures the cost of observability: GET by id with metrics only, with a request log in text or JSON, and with traces that sample no
-# request or one in a hundred. All servers work on one database and alternate, ROUNDS times. The output has the medians, and the lowest
-# processor time of a request in any round, because other programs can only add to it.
+# Measures the cost of observability: GET by id with metrics only, and with a request log in text or JSON. All servers work on one
+# database and alternate, ROUNDS times. The output has the medians, and the lowest processor time of a request in any round, because other
+# programs can only add to it.
 # Usage: Benchmarks/observing.sh [ANOTHER-HUMON]. ANOTHER-HUMON is a program without the measured feature, for comparison.
 # Needs wrk and .build/release/humon.
 set -euo pipefail
@@ -36,9 +36,6 @@ start metrics "$humon" HUMON_LOG_LEVEL=notice
 "$humon" demo --all-live --events 20000 >/dev/null 2>&1
 start text "$humon" DATABASE_URL="$database" HUMON_LOG_LEVEL=info
 start json "$humon" DATABASE_URL="$database" HUMON_LOG_LEVEL=info HUMON_LOG_FORMAT=json
-# No collector listens on this port: spans are made, queued and dropped.
-start traced-0 "$humon" DATABASE_URL="$database" HUMON_TRACES=http://127.0.0.1:9/v1/traces HUMON_TRACES_RATIO=0
-start traced-1 "$humon" DATABASE_URL="$database" HUMON_TRACES=http://127.0.0.1:9/v1/traces HUMON_TRACES_RATIO=0.01
 if [ $# -gt 0 ]; then start another "$1" DATABASE_URL="$database"; fi
 
 ticks() { awk '{ print $14 + $15 }' "/proc/$1/stat"; }

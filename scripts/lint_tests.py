@@ -117,7 +117,6 @@ class Sources(Samples):
         self.source_broken(rule, "internal import ArgumentParser\n")
         self.source_kept(rule, "internal import NIOCore\n", "Sources/HTTP/API.swift")
         self.source_kept(rule, "internal import NIOPosix\n", "Libraries/HTTPServer/Sources/Server.swift")
-        self.source_kept(rule, "internal import AsyncHTTPClient\n", "Libraries/Telemetry/Sources/Tracing/SpanExporter.swift")
         self.source_kept(rule, "internal import FoundationNetworking\n", "HumonClient/Sources/Transport.swift")
         self.source_kept(rule, "internal import ArgumentParser\n", "Sources/App/Options.swift")
 

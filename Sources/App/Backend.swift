@@ -4,7 +4,6 @@ internal import HTTP
 internal import Logging
 internal import Postgres
 internal import ServiceLifecycle
-internal import Tracing
 internal import Transparency
 
 /// The modules on one log and one database: composed here and nowhere else.
@@ -35,18 +34,15 @@ struct Backend: Sendable {
     ///   - memoryBytes: the memory limit of the in-memory index; 0 for none: then reads come from PostgreSQL
     ///   - eventsPerUser: the largest number of live events of a user; 0 for no quota
     ///   - treeKey: signs the checkpoints of the Merkle tree over the log; `nil` for no tree
-    ///   - tracer: `nil` if nothing is traced
     init(
         _ database: Database, connections: Int, apps: Set<ServedApp> = .all, memoryBytes: Int = 0, eventsPerUser: Int = 0,
-        treeKey: SigningKey? = nil, dependencies: Dependencies = .system,
-        tracer: (any Tracer)? = nil, logger: Logger
+        treeKey: SigningKey? = nil, dependencies: Dependencies = .system, logger: Logger
     ) {
         let memoryBytes = apps.contains(.events) ? memoryBytes : 0
         // Besides the readers' connections: one to listen, one to announce the program's formats, one for the erasure of persons, one to
         // load and verify the index, one for the tree.
         readers = PostgresClient(
-            database.asServer(connections: connections + (memoryBytes > 0 ? 4 : 3) + (treeKey == nil ? 0 : 1)), tracer: tracer,
-            logger: logger)
+            database.asServer(connections: connections + (memoryBytes > 0 ? 4 : 3) + (treeKey == nil ? 0 : 1)), logger: logger)
         writer = PostgresClient(database.asWriter, logger: logger)
         let readModels = Self.readModels(readers, logger: logger)
         let notifier = LogNotifier(client: readers, listens: true, logger: logger) { try await readModels.holdServed(on: $0) }
@@ -60,7 +56,6 @@ struct Backend: Sendable {
             : nil
         log = EventLog(
             client: writer, projections: Self.projections, notifier: notifier, listeners: index.map { [$0] } ?? [],
-            tracer: tracer,
             logger: logger)
         // The notifier of a process without an index keeps nothing in memory in step.
         var context = ModuleContext(

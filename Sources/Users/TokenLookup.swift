@@ -1,6 +1,5 @@
 internal import Postgres
 internal import Synchronization
-internal import Tracing
 
 /// Finds the users of tokens in the database, many callers with one query.
 ///
@@ -12,8 +11,6 @@ final class TokenLookup: Sendable {
     struct Caller: Sendable {
         var device: DeviceDigest
         var deadline: ContinuousClock.Instant
-        /// The first caller's span is the parent of the query's span.
-        var context: ServiceContext?
         /// Whether a query with this device runs.
         var isAsked = false
         var continuation: CheckedContinuation<UserID?, any Error>
@@ -53,10 +50,10 @@ final class TokenLookup: Sendable {
             state.number += 1
             return state.number
         }
-        let (deadline, context) = (ContinuousClock.now + .seconds(timeoutSeconds), ServiceContext.current)
+        let deadline = ContinuousClock.now + .seconds(timeoutSeconds)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let caller = Caller(device: device, deadline: deadline, context: context, continuation: continuation)
+                let caller = Caller(device: device, deadline: deadline, continuation: continuation)
                 let (isAccepted, starts, startsTimer) = state.withLock { state in
                     guard state.callers.count < callerLimit else { return (false, false, false) }
                     state.callers[number] = caller
@@ -79,9 +76,9 @@ final class TokenLookup: Sendable {
 
     /// Runs queries until no caller waits for one.
     private func run() async {
-        while let (numbers, devices, context) = nextBatch() {
+        while let (numbers, devices) = nextBatch() {
             do {
-                let found = try await ServiceContext.$current.withValue(context) { try await search(Array(Set(devices))) }
+                let found = try await search(Array(Set(devices)))
                 for (number, device) in zip(numbers, devices) { end([number], .success(found[device])) }
             } catch {
                 end(numbers, .failure(error))
@@ -90,15 +87,15 @@ final class TokenLookup: Sendable {
     }
 
     /// Takes all callers that no query has; `nil` if there are none.
-    private func nextBatch() -> (numbers: [Int], devices: [DeviceDigest], context: ServiceContext?)? {
+    private func nextBatch() -> (numbers: [Int], devices: [DeviceDigest])? {
         state.withLock { state in
             let numbers = state.callers.filter { !$0.value.isAsked }.keys.sorted()
-            guard let first = numbers.first else {
+            guard !numbers.isEmpty else {
                 state.isRunning = false
                 return nil
             }
             for number in numbers { state.callers[number]?.isAsked = true }
-            return (numbers, numbers.compactMap { state.callers[$0]?.device }, state.callers[first]?.context)
+            return (numbers, numbers.compactMap { state.callers[$0]?.device })
         }
     }
 

@@ -49,12 +49,11 @@ import Testing
         return [first, second]
     }
 
-    @Test func `no log line, span, metric, error or command shows an address, a password, a token or a title`() async throws {
+    @Test func `no log line, metric, error or command shows an address, a password, a token or a title`() async throws {
         try await TestDatabase.with { database in
             try await HumonProcess.withDirectory { directory in
                 let environment = [
                     "DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret, "HUMON_LOG_LEVEL": "trace",
-                    "HUMON_TRACES": "log",
                 ]
                 try await HumonProcess.withServer(in: directory, environment: environment) { server, port in
                     let base = "http://127.0.0.1:\(port)"

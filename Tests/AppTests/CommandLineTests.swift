@@ -113,7 +113,6 @@ import Testing
                 to: directory.appending(path: ".env"), atomically: true, encoding: .utf8)
             let environment = [
                 "DATABASE_URL": "postgres://humon:hush@127.0.0.1/humon", "HUMON_PORT": "8090", "HUMON_ADMIN_TOKEN_FILE": "token",
-                "HUMON_TRACES": "http://humon:hush@127.0.0.1:4318/v1/traces",
             ]
             let result = try await HumonProcess.run(["settings", "--json"], in: directory, environment: environment)
             #expect(result.status == 0, "\(result.error)")
@@ -123,7 +122,6 @@ import Testing
                 ("HUMON_PORT", "8090", "environment"), ("HUMON_HOST", "127.0.0.2", ".env"), ("HUMON_REQUESTS", "256", "default"),
                 ("DATABASE_URL", "(hidden)", "environment"), ("TB_APP_SECRET", "(hidden)", ".env"),
                 ("HUMON_ADMIN_TOKEN", "(hidden)", "file"), ("HUMON_ADMIN_TOKEN_FILE", "token", "environment"),
-                ("HUMON_TRACES", "(hidden)", "environment"),
             ] {
                 #expect(rows[name]?["value"]?.word == value, "\(name)")
                 #expect(rows[name]?["source"]?.word == source, "\(name)")

@@ -24,7 +24,7 @@ import Testing
         "humon_http_streams_ended_total", "humon_http_streams_refused_total",
         "humon_http_buffer_refusals_total", "humon_http_buffered_bytes", "humon_http_requests_shed_total",
         "humon_http_slow_readers_closed_total", "humon_log_lines_dropped_total", "humon_postgres_connection_failures_total",
-        "humon_postgres_waiting_callers", "humon_read_model_lag_events", "humon_trace_spans_total",
+        "humon_postgres_waiting_callers", "humon_read_model_lag_events",
     ]
 
     private struct Node: Sendable {

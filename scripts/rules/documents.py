@@ -7,8 +7,7 @@ from .tree import idle_exceptions, line_at, line_of, rule
 # Names in documents that no source declares, no alert and no page has.
 FOREIGN_NAMES = {
     "browsers": "AbortSignal EventSource", "Swift": "AsyncSequence RawSpan TaskExecutor", "Foundation": "FoundationNetworking",
-    "ArgumentParser": "AsyncParsableCommand ValidationError", "Hummingbird": "TracingMiddleware",
-    "swift-distributed-tracing": "InstrumentationSystem", "swift-service-context": "ServiceContext",
+    "ArgumentParser": "AsyncParsableCommand ValidationError",
     "swift-service-lifecycle": "ServiceGroup", "swift-log": "StreamLogHandler", "systemd": "LimitNOFILE MemoryMax",
     "the stored name of a domain event": "UserErased",
     "decision 28, before decision 35 removed it": "TokenCache",

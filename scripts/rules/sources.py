@@ -57,11 +57,10 @@ def imports_are_dependencies(tree):
 # Packages that few files import: the name, where it may stand, and what to do elsewhere. The first entry of a name counts.
 FEW_IMPORT = [
     # HTTP, Web and App share buffers and addresses with the server.
-    (r"NIOCore|NIOHTTP1", lambda source: source.target in ("HTTPServer", "HTTP", "Web", "App", "Telemetry"), "only HTTPServer listens"),
+    (r"NIOCore|NIOHTTP1", lambda source: source.target in ("HTTPServer", "HTTP", "Web", "App"), "only HTTPServer listens"),
     (r"NIO\w*", lambda source: source.target == "HTTPServer", "only HTTPServer listens"),
-    (r"AsyncHTTPClient|FoundationNetworking",
-     lambda source: source.target == "HumonClient" or source.path == "Libraries/Telemetry/Sources/Tracing/SpanExporter.swift",
-     "humon asks only the collector of traces and, by the doctor, a server: see docs/security.md"),
+    (r"AsyncHTTPClient|FoundationNetworking", lambda source: source.target == "HumonClient",
+     "only the doctor asks a server: see docs/security.md"),
     (r"ArgumentParser", lambda source: source.target == "App", "only App knows of command lines"),
 ]
 
@@ -227,7 +226,6 @@ def tests_ask_the_kernel_for_the_end_of_a_process(tree):
 USED_ELSEWHERE = {
     "SwiftNIO calls it": "InboundIn InboundOut OutboundIn OutboundOut channelInactive channelRead channelReadComplete"
     " channelWritabilityChanged errorCaught handlerAdded handlerRemoved userInboundEventTriggered",
-    "swift-distributed-tracing calls it": "addEvent forceFlush nameOverride",
     "ArgumentParser calls it": "validate",
     "libpq declares it": "PGRES_TUPLES_OK",
     "the compiler calls it": "appendInterpolation",

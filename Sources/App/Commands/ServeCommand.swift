@@ -37,12 +37,10 @@ struct ServeCommand: AsyncParsableCommand {
         try await Database.with(settings, .asServer, logger: logger) { database in
             try await Backend.prepare(database, logger: logger)
             let (secret, source) = try appSecret(settings)
-            let spans = SpanOutput(settings.traces, ratio: settings.tracesRatio, service: "humon", logger: logger)
             let backend = Backend(
                 database, connections: settings.databaseConnections, apps: settings.apps,
                 memoryBytes: settings.indexMegabytes * 1_000_000,
-                eventsPerUser: settings.eventsPerUser, treeKey: treeKey,
-                tracer: spans.tracer, logger: logger)
+                eventsPerUser: settings.eventsPerUser, treeKey: treeKey, logger: logger)
             DescriptorLimit.raise(for: settings.connections, logger: logger)
             settings.warnOfStreams(logger: logger)
             let drain = Drain()
@@ -58,7 +56,6 @@ struct ServeCommand: AsyncParsableCommand {
             let tree = treeKey.map { _ in TreeRoutes(LogTree(client: backend.readers)).routes }
             let requests = APIRouter(
                 api, beside: (page?.routes ?? []) + (tree ?? []), behind: page?.middleware ?? [], allowing: settings.corsOrigins,
-                tracer: spans.tracer,
                 log: RequestLog(settings.logFormat, level: settings.logLevel), logger: logger)
             let banner = StartupBanner(
                 settings, secret: source, untilReady: backend.modules[EventsModule.self].untilReady,
@@ -68,8 +65,8 @@ struct ServeCommand: AsyncParsableCommand {
             let admin = AdminResponder(
                 api, token: settings.adminToken.map(AdminToken.init),
                 metrics: {
-                    await requests.metrics + configuration.metrics + backend.metrics() + spans.metrics
-                        + LogSink.standardError.metrics + ProcessMetrics.now()
+                    await requests.metrics + configuration.metrics + backend.metrics() + LogSink.standardError.metrics
+                        + ProcessMetrics.now()
                 }, logger: logger)
             let operators = Server(
                 admin.router, settings.operatorServerConfiguration(), logger: logger, onListening: banner.adminRuns)
@@ -79,8 +76,7 @@ struct ServeCommand: AsyncParsableCommand {
             let erasures: [any Service] = backend.erasures.map { [$0] } ?? []
             // The operators' address answers until the end, so it stops last.
             let services: [any Service] =
-                [operators] + (spans.exporter.map { [$0] } ?? []) + backend.services + erasures
-                + [clients, banner, HangUps(hangUps, logger: logger)]
+                [operators] + backend.services + erasures + [clients, banner, HangUps(hangUps, logger: logger)]
             do { try await shutdown.run(services) } catch let error as IOError where error.errnoCode == EADDRINUSE {
                 throw PortTaken(port: settings.port, adminPort: settings.adminPort)
             } catch let error as RequestsCutOff {

@@ -59,15 +59,3 @@ extension LogSink {
         ]
     }
 }
-
-extension SpanOutput {
-    /// Without an exporter the counts are 0.
-    var metrics: [Metric] {
-        let outcomes: [(name: String, outcome: SpanExporter.Outcome)] = [("exported", .exported), ("dropped", .dropped)]
-        return [
-            .counter(
-                "humon_trace_spans_total", "Spans that were to be sent to a collector, by what became of them.",
-                outcomes.map { (["outcome": $0.name], Double(exporter?.count($0.outcome) ?? 0)) })
-        ]
-    }
-}

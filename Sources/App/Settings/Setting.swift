@@ -11,8 +11,6 @@ struct Setting<Value: Sendable>: SettingDeclaration {
     /// The format of a value: "a whole number from 1 to 65535".
     let format: String
     let isSecret: Bool
-    /// Whether a value must not be shown although the setting is no secret: a URL with a password, for example.
-    let hides: @Sendable (String) -> Bool
     /// The setting that names a file with the value.
     let fileName: String?
     /// Returns `nil` for a text that does not have the format.
@@ -24,11 +22,10 @@ struct Setting<Value: Sendable>: SettingDeclaration {
     init(
         _ name: String, _ help: String, default value: @escaping @autoclosure @Sendable () -> Value,
         text: @escaping @autoclosure @Sendable () -> String, documentedDefault: String? = nil, format: String,
-        isSecret: Bool = false, hides: @escaping @Sendable (String) -> Bool = { _ in false }, fileName: String? = nil,
-        parse: @escaping @Sendable (String) -> Value?
+        isSecret: Bool = false, fileName: String? = nil, parse: @escaping @Sendable (String) -> Value?
     ) {
         (self.name, self.help, self.format, self.isSecret, self.fileName) = (name, help, format, isSecret, fileName)
-        (defaultValue, defaultText, self.hides, self.parse) = (value, text, hides, parse)
+        (defaultValue, defaultText, self.parse) = (value, text, parse)
         self.documentedDefault = documentedDefault ?? text()
     }
 }
@@ -83,7 +80,7 @@ extension Setting {
             guard found.source == .file, let fileName else { throw .unusable(name: name, format: format) }
             throw .unusable(name: fileName, format: "the path of a file that holds \(format)")
         }
-        return Resolved(value: value, text: isSecret || hides(found.text) ? nil : found.text, source: found.source)
+        return Resolved(value: value, text: isSecret ? nil : found.text, source: found.source)
     }
 }
 

@@ -219,17 +219,6 @@ extension Settings {
             "The lowest level of the messages on standard error; info adds one message for each request.", default: .notice)
         let logFormat = Setting<LogFormat>.choice(
             "HUMON_LOG_FORMAT", "The format of those messages: text for people, json for programs.", default: .text)
-        let traces = Setting<Traces>(
-            "HUMON_TRACES",
-            "The destination of spans: none, log, or the OTLP/HTTP URL of a collector, such as http://127.0.0.1:4318/v1/traces.",
-            default: .none, text: "none", format: "none, log, or an http or https URL",
-            // User, password and query of a URL can contain a secret.
-            hides: { $0.contains("@") || $0.contains("?") }, parse: Traces.init)
-        let tracesRatio = Setting<Double>(
-            "HUMON_TRACES_RATIO",
-            "The ratio of requests that humon traces; a request that already belongs to a trace follows that trace's decision.",
-            default: 1, text: "1", format: "a number from 0 to 1",
-            parse: { Double($0).flatMap { (0...1).contains($0) ? $0 : nil } })
 
         private static let appSecretFormat =
             "\(AppSecret.minimumBytes) or more visible ASCII characters without a comma"

@@ -4,7 +4,6 @@ public import HTTPServer
 internal import HTTPTypes
 public import Logging
 public import Telemetry
-public import Tracing
 
 /// The v1 API as a router: its routes, and everything that every response of it has.
 public struct APIRouter: Sendable {
@@ -15,17 +14,15 @@ public struct APIRouter: Sendable {
     ///   - additionalRoutes: further routes, such as the routes of a page
     ///   - additionalMiddleware: stands before the API's own
     ///   - origins: origins of the pages that may use the API from a browser
-    ///   - tracer: makes a span of every request; `nil` if requests are not traced
     ///   - log: writes a line for every request; `nil` if requests are not logged
     ///   - logger: gets the errors that clients must not see
     public init(
         _ api: API, beside additionalRoutes: [Route] = [], behind additionalMiddleware: [any Middleware] = [],
-        allowing origins: CORSOrigins = .none, tracer: (any Tracer)? = nil,
-        log: RequestLog? = nil, logger: Logger
+        allowing origins: CORSOrigins = .none, log: RequestLog? = nil, logger: Logger
     ) {
         let routes = api.routes + additionalRoutes
         requests = RequestMetrics(prefix: "humon", routes: routes, bodyLimitBytes: api.settings.bodyLimitBytes)
-        let observers: [(any RequestObserver)?] = [log, requests, tracer.map(RequestTracing.init)]
+        let observers: [(any RequestObserver)?] = [log, requests]
         router = Router(
             routes: routes,
             middleware: [AnswerGate(mayAnswer: api.mayAnswer)] + additionalMiddleware + [FormatSuffix()]

@@ -9,13 +9,17 @@ public struct RequestContext: Sendable {
     public let requestID: String
     /// The route of the request. `nil` if there is none.
     public internal(set) var route: RouteMatch?
-    /// The trace that the server began or continued. `nil` if requests are not traced.
-    public internal(set) var trace: RequestTrace?
 
     init(_ request: Request, from connection: ConnectionInfo) {
         self.connection = connection
         let sent = connection.isTrustedProxy ? request.headers.value(of: .xRequestID) : nil
         requestID = sent.flatMap { RequestID.isUsable($0) ? $0 : nil } ?? RequestID.new()
+    }
+
+    /// The W3C trace id of a trusted proxy. The server ignores the trace id of any other client, which could name a foreign trace.
+    public func traceID(of request: Request) -> String? {
+        guard connection.isTrustedProxy, let sent = request.headers.value(of: .traceparent) else { return nil }
+        return TraceContext.traceID(in: sent)
     }
 
     /// The part of the path that matches the first parameter of the route. Empty if the route has none.

@@ -21,15 +21,15 @@ extension Middleware {
     public func finishNeedsTask(_ response: Response, for request: Request) -> Bool { false }
 }
 
-/// Observes each request once when it begins and once when its response is ready: counts, traces, or logs it.
+/// Observes each request once when it begins and once when its response is ready: counts or logs it.
 public protocol RequestObserver: Sendable {
     /// Called on the event loop or in a task. It must not wait.
-    func requestBegan(_ request: Request, _ context: inout RequestContext)
+    func requestBegan(_ request: Request, _ context: RequestContext)
 
     /// - Parameter response: as it is sent, without `Content-Length` and `Date`
     func requestEnded(_ request: Request, _ context: RequestContext, _ response: Response)
 }
 
 extension RequestObserver {
-    public func requestBegan(_ request: Request, _ context: inout RequestContext) {}
+    public func requestBegan(_ request: Request, _ context: RequestContext) {}
 }

@@ -30,7 +30,7 @@ public final class RequestMetrics: RequestObserver {
         counters = (0...routes.count).map { _ in Counters() }
     }
 
-    public func requestBegan(_ request: Request, _ context: inout RequestContext) { begun.add(at: 0) }
+    public func requestBegan(_ request: Request, _ context: RequestContext) { begun.add(at: 0) }
 
     public func requestEnded(_ request: Request, _ context: RequestContext, _ response: Response) {
         let counters = counters[context.route?.index ?? routes.count]

@@ -1,7 +1,6 @@
 internal import HTTPTypes
 public import Logging
 internal import NIOCore
-internal import Tracing
 
 /// Responds to requests: middleware, route, middleware, observers.
 ///
@@ -35,7 +34,7 @@ public struct Router: Sendable {
     private let mapError: ErrorMapping
 
     /// - Parameters:
-    ///   - observers: count, trace or log requests; the last of them ends first
+    ///   - observers: count or log requests; the last of them ends first
     ///   - targetLimitBytes: the longest path and query; a longer one is refused with 414
     ///   - problemTypePrefix: with the code of an error behind it, it is the URI of a page about that error
     ///   - mapError: called for errors that are not ``HTTPError``
@@ -108,12 +107,11 @@ extension Router {
         if middleware.contains(where: { $0.finishNeedsTask(response, for: request) }) {
             return .needsTask(
                 RequestTask(limit: .computing) { [request, context] in
-                    var context = context
-                    begin(request, &context)
+                    begin(request, context)
                     return end(response, request, context)
                 })
         }
-        begin(request, &context)
+        begin(request, context)
         return .response(end(response, request, context))
     }
 
@@ -131,7 +129,7 @@ extension Router {
         } catch {
             response = self.response(to: request, error, context)
         }
-        begin(request, &context)
+        begin(request, context)
         return end(response, request, context)
     }
 
@@ -141,7 +139,7 @@ extension Router {
         var request = Request(head: head ?? Self.unreadable)
         var context = RequestContext(request, from: connection)
         if head != nil { _ = try? prepare(&request, &context) }
-        begin(request, &context)
+        begin(request, context)
         return end(response(to: request, error, context), request, context)
     }
 
@@ -152,18 +150,9 @@ extension Router {
         _ request: Request, _ context: RequestContext, _ route: Route, limit: InFlightRequests.Limit? = nil
     ) -> RequestTask {
         RequestTask(limit: limit ?? route.limit) {
-            var context = context
-            begin(request, &context)
+            begin(request, context)
             let response: Response
-            do {
-                if let trace = context.trace {
-                    response = try await ServiceContext.withValue(trace.context) { [context] in
-                        try await route.respond(request, context)
-                    }
-                } else {
-                    response = try await route.respond(request, context)
-                }
-            } catch {
+            do { response = try await route.respond(request, context) } catch {
                 response = self.response(to: request, error, context)
             }
             return end(response, request, context)
@@ -205,8 +194,8 @@ extension Router {
         return problems.response(to: request, error, requestID: context.requestID)
     }
 
-    private func begin(_ request: Request, _ context: inout RequestContext) {
-        for observer in observers { observer.requestBegan(request, &context) }
+    private func begin(_ request: Request, _ context: RequestContext) {
+        for observer in observers { observer.requestBegan(request, context) }
     }
 
     private func end(_ response: consuming Response, _ request: Request, _ context: RequestContext) -> Response {

@@ -1,7 +1,6 @@
 public import Logging
 public import ServiceLifecycle
 internal import Telemetry
-public import Tracing
 
 /// A pool of connections to one database. While the client runs, it replaces broken connections, with back-off.
 ///
@@ -15,12 +14,9 @@ public import Tracing
 public final class PostgresClient: Service, PostgresQuerying {
     public let configuration: PostgresConfiguration
     private let counters = PostgresCounters()
-    private let tracing: QueryTracing
     let pool: ConnectionPool
 
-    /// - Parameter tracer: makes a span for every query, as a child of the current span; nil for no spans
-    public init(_ configuration: PostgresConfiguration, tracer: (any Tracer)? = nil, logger: Logger) {
-        tracing = QueryTracing(tracer: tracer)
+    public init(_ configuration: PostgresConfiguration, logger: Logger) {
         self.configuration = configuration
         pool = ConnectionPool(configuration, counters: counters, logger: logger)
     }
@@ -41,13 +37,11 @@ public final class PostgresClient: Service, PostgresQuerying {
     @discardableResult
     public func run(_ statements: [SQL]) async throws -> [Rows] {
         let deadline = monotonicSeconds() + configuration.answerTimeoutSeconds
-        return try await tracing.trace(statements) {
-            try await counters.measure {
-                do {
-                    return try await pool.perform(statements, deadline: deadline)
-                } catch let error as PostgresError where error.wasNotSent || error.sqlState == .invalidStatementName {
-                    return try await pool.perform(statements, deadline: deadline)
-                }
+        return try await counters.measure {
+            do {
+                return try await pool.perform(statements, deadline: deadline)
+            } catch let error as PostgresError where error.wasNotSent || error.sqlState == .invalidStatementName {
+                return try await pool.perform(statements, deadline: deadline)
             }
         }
     }
@@ -57,8 +51,7 @@ public final class PostgresClient: Service, PostgresQuerying {
     public func withConnection<Value>(_ body: (LeasedConnection) async throws -> Value) async throws -> Value {
         let lease = try await pool.lease()
         let leased = LeasedConnection(
-            lease.connection, configuration: configuration, stallSeconds: configuration.stallSeconds, counters: counters,
-            tracing: tracing)
+            lease.connection, configuration: configuration, stallSeconds: configuration.stallSeconds, counters: counters)
         do {
             let value = try await body(leased)
             pool.giveBack(lease, isReusable: !leased.mustBeClosed)

@@ -15,19 +15,16 @@ public final class LeasedConnection: PostgresQuerying {
     private let configuration: PostgresConfiguration
     private let stallSeconds: Double
     private let counters: PostgresCounters
-    private let tracing: QueryTracing
     private let isSpoiled = Mutex(false)
 
     /// - Parameter stallSeconds: the maximum time without progress on a statement
     init(
-        _ connection: ConnectionThread, configuration: PostgresConfiguration, stallSeconds: Double, counters: PostgresCounters,
-        tracing: QueryTracing
+        _ connection: ConnectionThread, configuration: PostgresConfiguration, stallSeconds: Double, counters: PostgresCounters
     ) {
         self.connection = connection
         self.configuration = configuration
         self.stallSeconds = stallSeconds
         self.counters = counters
-        self.tracing = tracing
     }
 
     /// Set once a statement was cancelled: the request to cancel may still be on its way and must not hit the next leaseholder. And
@@ -42,9 +39,7 @@ public final class LeasedConnection: PostgresQuerying {
     /// - Throws: ``PostgresError``, or `CancellationError`
     @discardableResult
     public func run(_ statements: [SQL]) async throws -> [Rows] {
-        try await tracing.trace(statements) {
-            try await counters.measure { try await perform(.pipeline(statements), stallSeconds: stallSeconds) }
-        }
+        try await counters.measure { try await perform(.pipeline(statements), stallSeconds: stallSeconds) }
     }
 
     /// Lifts the server's statement time-out for the transaction under way: a statement may take
@@ -53,8 +48,7 @@ public final class LeasedConnection: PostgresQuerying {
     public func withoutTimeout<Value>(_ body: (LeasedConnection) async throws -> Value) async throws -> Value {
         try await query("SET LOCAL statement_timeout = 0")
         let patient = LeasedConnection(
-            connection, configuration: configuration, stallSeconds: configuration.maintenanceTimeoutSeconds, counters: counters,
-            tracing: tracing)
+            connection, configuration: configuration, stallSeconds: configuration.maintenanceTimeoutSeconds, counters: counters)
         defer { if patient.mustBeClosed { isSpoiled.withLock { $0 = true } } }
         return try await body(patient)
     }

@@ -4,7 +4,6 @@ public import Postgres
 public import ServiceLifecycle
 internal import Synchronization
 internal import Telemetry
-public import Tracing
 
 /// The one writer of a process.
 ///
@@ -102,7 +101,6 @@ public final class EventLog: Service {
     /// tokens are the exception: see ``LogHistory``.
     public let history: LogHistory
     private let counters = WriterCounters()
-    private let tracing: AppendTracing
     private let queue = Mutex(Queue())
     /// The times at which the timer wakes a writer. The newest one counts.
     private let (alarms, alarmSetter) = AsyncStream.makeStream(
@@ -113,13 +111,11 @@ public final class EventLog: Service {
     ///   - notifier: gets the new end of the log after every commit
     ///   - listeners: get every commit before its callers get their results
     ///   - queueTime: the maximum time of an append in the queue
-    ///   - tracer: makes a span for every append, as a child of the current span; nil for no spans
     public init(
         client: PostgresClient, projections: [any Projection], notifier: LogNotifier? = nil, listeners: [any CommitListener] = [],
-        queueTime: Duration = queueTime, tracer: (any Tracer)? = nil, logger: Logger
+        queueTime: Duration = queueTime, logger: Logger
     ) {
         self.queueTime = queueTime
-        tracing = AppendTracing(tracer: tracer)
         self.notifier = notifier
         history = notifier?.history ?? LogHistory(logger: logger)
         self.listeners = Mutex([history] + listeners)
@@ -134,10 +130,6 @@ public final class EventLog: Service {
     /// - Throws: ``EventLogError``, ``ReadModelError/missing``, ``ReadModelError/behind(_:)``, or a `PostgresError`. After `connectionLost`
     ///   the domain events may be recorded; another append with the same id finds out
     public func append(_ append: AppendRequest) async throws -> AppendResult {
-        try await tracing.trace(append) { try await queued(append) }
-    }
-
-    private func queued(_ append: AppendRequest) async throws -> AppendResult {
         try await withCheckedThrowingContinuation { continuation in
             let (refusal, signal) = queue.withLock { queue -> (EventLogError?, Signal?) in
                 guard !queue.isClosed else { return (.closed, nil) }
