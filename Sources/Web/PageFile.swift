@@ -54,7 +54,12 @@ struct PageFile: Sendable {
 
 extension MapPage {
     /// The table `cities.tsv` of the page, which the demo uses too.
-    package static let cities = String(decoding: PageFile.all.first { $0.name == "cities.tsv" }?.bytes ?? [], as: UTF8.self)
+    package static let cities: String = {
+        guard let file = PageFile.all.first(where: { $0.name == "cities.tsv" }) else {
+            preconditionFailure("CWebPage has the cities")
+        }
+        return String(decoding: file.bytes, as: UTF8.self)
+    }()
 }
 
 extension Response {

@@ -8,6 +8,8 @@ final class ProgressBar: Sendable {
     private static let width = 30
     private static let secondsBetweenDrawings = 0.1
     private static let secondsBetweenLines = 1.0
+    /// Without a total there is no next tenth to wait for.
+    private static let secondsBetweenLinesWithoutTotal = 10.0
 
     private struct State: Sendable {
         /// The first amount. It does not count for the rate, because an earlier run may have done it.
@@ -34,7 +36,8 @@ final class ProgressBar: Sendable {
         state.withLock { state in
             guard var shown = state else { return state = State(first: done, start: now) }
             let tenths = total.map { Int64(10 * Double(done) / Double($0)) } ?? shown.shownTenths + 1
-            let pause = isDrawn ? Self.secondsBetweenDrawings : Self.secondsBetweenLines
+            let pauseOfLines = total == nil ? Self.secondsBetweenLinesWithoutTotal : Self.secondsBetweenLines
+            let pause = isDrawn ? Self.secondsBetweenDrawings : pauseOfLines
             let isDue = (now - (shown.shownAt ?? shown.start)) / .seconds(1) >= pause && (isDrawn || tenths > shown.shownTenths)
             guard isDue || (done == total && shown.shownAt != nil) else { return }
             (shown.shownAt, shown.shownTenths) = (now, tenths)

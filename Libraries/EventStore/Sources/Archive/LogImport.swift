@@ -80,7 +80,7 @@ public struct LogImport: Sendable {
         }
     }
 
-    /// Only one page is in the temporary table, so that a file that is no log fills no disk.
+    /// Only one page is in the temporary table, so that a file without recorded events fills no disk.
     private func insertLines(
         from source: @escaping @Sendable () throws -> [UInt8]?, _ connection: LeasedConnection,
         progress: (_ done: Int64, _ of: Int64?) -> Void

@@ -41,7 +41,10 @@ struct LogImport: AsyncParsableCommand {
                 let frame = ZstandardReader(input)
                 return try await withTaskCancellationHandler {
                     let (reading, checking) = (ProgressBar("lines"), ProgressBar("recorded events"))
-                    defer { reading.stop() }
+                    defer {
+                        reading.stop()
+                        checking.stop()
+                    }
                     return try await EventStore.LogImport(client: client).read(
                         from: { try frame.read() }, decodedBy: Backend.domainEvents, sequences: Backend.sequences,
                         isTrial: isTrial

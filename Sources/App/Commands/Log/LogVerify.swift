@@ -12,7 +12,8 @@ struct LogVerify: AsyncParsableCommand {
             Checks that positions and versions have no gaps, that ids are unique, and that this program decodes every event. Checks \
             that commands have their events, and that the sequences are beyond all ids in use. Changes nothing. Servers continue \
             meanwhile, and on their machine they have priority. Run it with a new program before you deploy it. Exits with 2 if it \
-            finds violations. It also computes the root of the newest stored checkpoint from the log, and with --against that of another one. As JSON it prints an object for \
+            finds violations. It also computes the Merkle tree over the log \
+            and compares it with the stored one, and with --against with another checkpoint. As JSON it prints an object for \
             each check, for each kind of recorded event, and for each violation.
 
             EXAMPLE: humon log verify
@@ -46,7 +47,13 @@ struct LogVerify: AsyncParsableCommand {
             }
             return verification
         }
-        let trees = try await compare(with: checkpoint)
+        let trees = try await database.reading { client in
+            let tree = LogTree(client: client)
+            var rows: [JSONObject] = []
+            if let checkpoint { rows.append(Self.row("checkpoint", checkpoint, try await Self.difference(to: checkpoint, tree))) }
+            if let row = try await Self.rowOfStoredTree(tree) { rows.append(row) }
+            return rows
+        }
         try output.write(verification.rowsOfChecks + trees)
         try output.say("")
         try output.write(verification.rowsOfKinds, whenEmpty: "The log is empty.")
@@ -72,33 +79,47 @@ struct LogVerify: AsyncParsableCommand {
         }
     }
 
-    /// Computes roots of the log's first entries from the log alone, and compares them with the checkpoint and the newest stored one.
-    /// - Returns: a row for each of the two that is there
-    private func compare(with kept: Checkpoint?) async throws -> [JSONObject] {
-        try await database.reading { client in
-            let tree = LogTree(client: client)
-            var checkpoints = kept.map { [("checkpoint", $0)] } ?? []
-            if let note = try await tree.newest() { checkpoints.append(("tree", try Checkpoint(unverified: note))) }
-            var (growth, rows) = (TreeGrowth(), [JSONObject]())
-            for (name, checkpoint) in checkpoints.sorted(by: { $0.1.size < $1.1.size }) {
-                let difference = try await difference(to: checkpoint, of: tree, &growth)
-                rows.append([
-                    "check": .string(name), "state": .string(difference == nil ? "ok" : "bad"),
-                    "result": .string(difference ?? "the log begins with its \(checkpoint.size) recorded events"),
-                ])
-            }
-            return rows
+    /// - Returns: `nil` if no server has kept a tree over the log
+    private static func rowOfStoredTree(_ tree: LogTree) async throws -> JSONObject? {
+        let checkpoint: Checkpoint
+        do {
+            guard let note = try await tree.newest() else { return nil }
+            checkpoint = try Checkpoint(unverified: note)
+        } catch let error as ProofError {
+            return row("tree", nil, "the stored checkpoint cannot be read: \(error)")
         }
+        return row("tree", checkpoint, try await difference(to: checkpoint, tree, comparesTiles: true))
     }
 
-    private func difference(
-        to checkpoint: Checkpoint, of tree: LogTree, _ growth: inout TreeGrowth
+    private static func row(_ name: String, _ checkpoint: Checkpoint?, _ difference: String?) -> JSONObject {
+        let size = Figure.grouped(checkpoint?.size ?? 0)
+        return [
+            "check": .string(name), "state": .string(difference == nil ? "ok" : "bad"),
+            "result": .string(difference ?? "the log begins with its \(size) recorded events"),
+        ]
+    }
+
+    /// Computes the root of the log's first entries from the log alone.
+    /// - Parameter comparesTiles: whether the stored tiles must have the hashes of the entries
+    /// - Returns: what differs from the checkpoint; `nil` if nothing does
+    private static func difference(
+        to checkpoint: Checkpoint, _ tree: LogTree, comparesTiles: Bool = false
     ) async throws -> String? {
         let bar = ProgressBar("entries")
         defer { bar.stop() }
+        var growth = TreeGrowth()
         do {
             while growth.size < checkpoint.size {
-                _ = try await tree.extend(&growth, to: checkpoint.size)
+                let computed = try await tree.extend(&growth, to: checkpoint.size)
+                let stored = comparesTiles ? try await tree.hashes(of: computed.map(\.tile)) : [:]
+                // A stored tile may have more, of later entries.
+                let wrong = computed.first { tile, hashes in
+                    let place = Tile(level: tile.level ?? 0, index: tile.index)
+                    return stored[place]?.starts(with: hashes) != true
+                }
+                if comparesTiles, let wrong {
+                    return "the stored tile \(wrong.tile.path) was changed, or the recorded events below it"
+                }
                 bar.show(growth.size, of: checkpoint.size)
             }
         } catch let error as LogGapError {
@@ -106,7 +127,8 @@ struct LogVerify: AsyncParsableCommand {
         } catch let error as BrokenTree {
             return error.reason
         }
-        return growth.root == checkpoint.root ? nil : "one of the log's first \(checkpoint.size) recorded events was changed"
+        let size = Figure.grouped(checkpoint.size)
+        return growth.root == checkpoint.root ? nil : "one of the log's first \(size) recorded events was changed"
     }
 }
 
