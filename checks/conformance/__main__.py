@@ -1,10 +1,11 @@
-"""Tests the HTTP server of humon with foreign clients.
+"""Tests the HTTP server of humon with foreign clients, and nginx in front of it.
 
 Usage: python3 checks/conformance [--humon PATH] [--short] [--keep]
-Starts humon on a private PostgreSQL, without TLS and then with TLS, and sends requests with curl in every version of HTTP, with
-h11 and h2 (Python libraries that refuse every violation by the server), with nghttp and h2load, and with wrk. Fails on a wrong
-response, on a violation, and on an error of a load generator. Then the apps run beside each other, as their libraries send requests:
-the to-do app with AFNetworking, and the four generations of the app for events. Needs curl, openssl, nghttp2-client, wrk, and PyPI once.
+Starts humon on a private PostgreSQL, and sends requests with curl, with h11 (a Python library that refuses every violation by the
+server), and with wrk. The apps run beside each other, as their libraries send requests: the to-do app with AFNetworking, and the four
+generations of the app for events. Then nginx, with the files of deploy/nginx, ends TLS and HTTP/2 in front of humon, for curl, h2,
+nghttp and h2load. Fails on a wrong response, on a violation, and on an error of a load generator. Needs nginx, curl, openssl,
+nghttp2-client, wrk, and PyPI once.
 The table of hostile requests is a test: Libraries/HTTPServer/Tests/ConformanceTests.swift.
 """
 
@@ -15,6 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "harness"))
 sys.dont_write_bytecode = True
 
 from environment import python_with
+from proxy import OUTSIDE, TLS, Proxy
 from sandbox import ROOT, Failed, end_on_signals, run_in_sandbox
 from server import HumonServer
 
@@ -36,12 +38,13 @@ def test(sandbox, options):
     import clients, peers
 
     server = Server(sandbox, options.humon)
-    server.start("plain")
+    server.start()
     peers.without_tls(server, options.short)
     clients.apps(server)
-    server.stop()
-    server.start("tls", server.certificate())
-    peers.with_tls(server, options.short)
+    # The template has two nodes.
+    proxy = Proxy(sandbox, [server, server])
+    proxy.start()
+    peers.with_tls(Front(proxy, server), options.short)
     server.stop()
 
 
@@ -49,26 +52,26 @@ class Server(HumonServer):
     """A humon for one device with a known token."""
 
     def __init__(self, sandbox, humon):
-        # The name in the certificate.
-        super().__init__(sandbox, humon, host="localhost")
+        super().__init__(sandbox, humon)
         self.token = secrets.token_hex()
 
-    def certificate(self):
-        """The settings of TLS with a new certificate."""
-        certificate, key = self.sandbox.path("certificate.pem"), self.sandbox.path("key.pem")
-        self.sandbox.run(
-            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
-            + ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", certificate]
-        )
-        return {"HUMON_TLS_CERTIFICATE": certificate, "HUMON_TLS_KEY": key}
-
-    def open_descriptors(self):
-        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+    @property
+    def address(self):
+        return f"{self.host}:{self.port}"
 
     def stop(self):
         super().stop()
         if re.search(r"\b(error|critical)\b", self.log()):
             raise Failed(f"humon logged an error: {self.log()}")
+
+
+class Front:
+    """A proxy with TLS, and the server behind it."""
+
+    def __init__(self, proxy, server):
+        self.sandbox, self.token = server.sandbox, server.token
+        self.url, self.authority = proxy.tls_url, proxy.tls_url.removeprefix("https://")
+        self.address = (OUTSIDE, proxy.ports[TLS])
 
 
 def arguments():

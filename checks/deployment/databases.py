@@ -3,8 +3,8 @@
 import os, re, shutil, signal
 
 from cluster import binaries
+from proxy import deployed, get
 from sandbox import Failed, program, render
-from services import deployed, get
 
 # PostgreSQL's own programs are not in the PATH of Debian.
 POSTGRES = binaries()

@@ -3,8 +3,8 @@
 import datetime, os, signal, socket, ssl, struct, time
 
 from databases import POSTGRES, query
+from proxy import get
 from sandbox import Failed, program
-from services import get
 
 
 def certificates(deployment):

@@ -2,8 +2,8 @@
 
 import concurrent.futures, http.server, json, re, threading
 
+from proxy import get
 from sandbox import Failed, program
-from services import get
 
 
 def rules(deployment):

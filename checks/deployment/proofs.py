@@ -5,8 +5,9 @@ import asyncio, collections, threading, time
 from audit import audit
 from databases import Cluster, Pooler, Postgres
 from load import Load
+from proxy import Proxy, get
 from sandbox import Failed
-from services import Node, Proxy, get, secrets
+from services import Node, secrets
 from tls import GET, secured
 
 

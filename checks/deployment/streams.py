@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from maps import Map, SILENCE_SECONDS, compare
 from sandbox import Failed, program
-from services import TLS, get
+from proxy import TLS, get
 
 WINDOW = ("2030-06-01T00:00:00Z", "2030-06-02T00:00:00Z")
 # Degrees around a place in the South Pacific, on the date line. Events move across the borders of the areas.

@@ -2,8 +2,8 @@
 
 import socket, ssl
 
+from proxy import HAS_IPV6, OUTSIDE, OUTSIDE_IPV6, PROXY, REDIRECT, TLS, get, published
 from sandbox import Failed, program
-from services import HAS_IPV6, OUTSIDE, OUTSIDE_IPV6, PROXY, REDIRECT, TLS, get, published
 
 HSTS = "max-age=63072000"
 # Responses of every origin: of a node, and of nginx before, while and instead of passing a request on.

@@ -29,10 +29,10 @@ class HumonServer:
         process.until("humon to serve", self.has_started, seconds)
 
     def has_started(self):
-        banner = re.search(r"^humon serves on (https?)://\S+:(\d+)\n.*:(\d+)/metrics\n(?s:.*)curl", self.log(), re.M)
+        banner = re.search(r"^humon serves on http://\S+:(\d+)\n.*:(\d+)/metrics\n(?s:.*)curl", self.log(), re.M)
         if banner:
-            self.port, self.admin_port = int(banner[2]), int(banner[3])
-            self.url = f"{banner[1]}://{self.host}:{self.port}"
+            self.port, self.admin_port = int(banner[1]), int(banner[2])
+            self.url = f"http://{self.host}:{self.port}"
         return banner is not None
 
     def log(self):
