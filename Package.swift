@@ -5,15 +5,12 @@ import PackageDescription
 // Products that several targets use.
 extension Target.Dependency {
     static var argumentParser: Self { .product(name: "ArgumentParser", package: "swift-argument-parser") }
-    // Only the tests of TLS and HTTP/2 use it.
-    static var asyncHTTPClient: Self { .product(name: "AsyncHTTPClient", package: "async-http-client") }
     static var dequeModule: Self { .product(name: "DequeModule", package: "swift-collections") }
     static var httpTypes: Self { .product(name: "HTTPTypes", package: "swift-http-types") }
     static var logging: Self { .product(name: "Logging", package: "swift-log") }
     static var nioCore: Self { .product(name: "NIOCore", package: "swift-nio") }
     static var nioHTTP1: Self { .product(name: "NIOHTTP1", package: "swift-nio") }
     static var nioPosix: Self { .product(name: "NIOPosix", package: "swift-nio") }
-    static var nioSSL: Self { .product(name: "NIOSSL", package: "swift-nio-ssl") }
     static var serviceLifecycle: Self { .product(name: "ServiceLifecycle", package: "swift-service-lifecycle") }
     static var subprocess: Self { .product(name: "Subprocess", package: "swift-subprocess") }
     static var systemPackage: Self { .product(name: "SystemPackage", package: "swift-system") }
@@ -36,16 +33,12 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-extras", exact: "1.35.2"),
-        .package(url: "https://github.com/apple/swift-nio-http2", exact: "1.46.0"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", exact: "2.37.6"),
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", exact: "2.1.1"),
-        .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", exact: "1.0.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
@@ -90,11 +83,8 @@ let package = Package(
         .target(
             name: "HTTPServer",
             dependencies: [
-                "Encoding", "Telemetry", "CISAL", "CZstd", .httpTypes, .logging, .nioCore, .nioHTTP1,
-                .product(name: "NIOHTTP2", package: "swift-nio-http2"),
-                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
-                .product(name: "NIOHTTPTypesHTTP2", package: "swift-nio-extras"), .nioPosix, .nioSSL,
-                .product(name: "NIOTLS", package: "swift-nio"), .serviceLifecycle, .unixSignals,
+                "Encoding", "Telemetry", "CISAL", "CZstd", .httpTypes, .logging, .nioCore, .nioHTTP1, .nioPosix,
+                .serviceLifecycle, .unixSignals,
             ]
         ),
         // The OpenAPI document and the templates of its page. Their list is in documentation_files.c.
@@ -164,9 +154,8 @@ let package = Package(
         .testTarget(
             name: "HTTPServerTests",
             dependencies: [
-                "HTTPServer", "TestChance", "TestDatabase", "TestHTTP", "TestServer", .asyncHTTPClient, .httpTypes, .logging,
-                .nioCore, .product(name: "NIOEmbedded", package: "swift-nio"), .nioHTTP1, .nioSSL, .serviceLifecycle,
-                .unixSignals,
+                "HTTPServer", "TestChance", "TestDatabase", "TestHTTP", "TestServer", .httpTypes, .logging, .nioCore,
+                .product(name: "NIOEmbedded", package: "swift-nio"), .nioHTTP1, .serviceLifecycle, .unixSignals,
             ]
         ),
         .testTarget(

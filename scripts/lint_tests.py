@@ -112,7 +112,6 @@ class Sources(Samples):
         rule = sources.few_files_import_these_packages
         self.source_broken(rule, "import NIOCore\n")
         self.source_broken(rule, "internal import NIOPosix\n", path="Sources/HTTP/API.swift")
-        self.source_broken(rule, "import AsyncHTTPClient\n", path="Sources/App/Backend.swift")
         self.source_broken(rule, "internal import FoundationNetworking\n", path="Sources/HTTP/API.swift")
         self.source_broken(rule, "internal import ArgumentParser\n")
         self.source_kept(rule, "internal import NIOCore\n", "Sources/HTTP/API.swift")

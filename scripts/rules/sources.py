@@ -59,7 +59,7 @@ FEW_IMPORT = [
     # HTTP, Web and App share buffers and addresses with the server.
     (r"NIOCore|NIOHTTP1", lambda source: source.target in ("HTTPServer", "HTTP", "Web", "App"), "only HTTPServer listens"),
     (r"NIO\w*", lambda source: source.target == "HTTPServer", "only HTTPServer listens"),
-    (r"AsyncHTTPClient|FoundationNetworking", lambda source: source.target == "HumonClient",
+    (r"FoundationNetworking", lambda source: source.target == "HumonClient",
      "only the doctor asks a server: see docs/security.md"),
     (r"ArgumentParser", lambda source: source.target == "App", "only App knows of command lines"),
 ]

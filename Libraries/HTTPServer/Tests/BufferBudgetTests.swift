@@ -61,25 +61,6 @@ import Testing
         _ = try channel.finish()
     }
 
-    @Test func `few bytes of each of many streams count, and a slow reader of them loses its connection`() throws {
-        final class Handler: ChannelOutboundHandler { typealias OutboundIn = ByteBuffer }
-        let (handler, budget) = (Handler(), BufferBudget(limitBytes: 10_000))
-        let channel = EmbeddedChannel(handler: handler)
-        let context = try channel.pipeline.syncOperations.context(handler: handler)
-        let reader = SlowReader(budget)
-        let promises = (0..<100).compactMap { _ in UnsentBytes(reader, isStream: true).willWrite(90, context) }
-        #expect((promises.count, budget.usedBytes) == (100, 9_000))
-        let deadline = NIODeadline.now() + .seconds(60)
-        while budget.closedConnections == 0, .now() < deadline {
-            usleep(100_000)
-            channel.embeddedEventLoop.advanceTime(by: .seconds(1))
-        }
-        #expect(budget.closedConnections == 1)
-        for promise in promises { promise.succeed() }
-        #expect(budget.usedBytes == 0)
-        _ = try channel.finish(acceptAlreadyClosed: true)
-    }
-
     @Test func `a large response without room is refused with 503, and a small one is sent`() async throws {
         try await Wire.router.withServer(Self.budget(Wire.largeBytes / 2)) { server, port in
             let connection = try RawConnection(port: port)

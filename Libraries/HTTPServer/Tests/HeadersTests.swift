@@ -12,10 +12,6 @@ import Testing
     @Test func `in a long value a question mark stands for each byte beyond ASCII`() {
         let value = String(repeating: "a", count: 300) + "\u{E9}, e\u{301}"
         #expect(value.asFieldValue == String(repeating: "a", count: 300) + "??, e??")
-        var fields: HTTPFields = [.cookie: value, .accept: "\u{E9}"]
-        fields.limitValues()
-        #expect(fields[.cookie] == value.asFieldValue)
-        #expect(fields[.accept] == "\u{E9}")
     }
 }
 

@@ -1,9 +1,7 @@
-import AsyncHTTPClient
 import HTTPServer
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
-import NIOSSL
 import Synchronization
 import TestDatabase
 import TestHTTP
@@ -251,43 +249,6 @@ final class Producer: Sendable {
             #expect(try await client.received(for: .seconds(4)).isEnded == false)
             writer.finish()
             #expect(try await client.receive().text == "0\r\n\r\n")
-        }
-    }
-
-    @Test func `HTTP 2 gets the bytes as they are written, and a reset reaches the producer`() async throws {
-        let producer = Producer()
-        try await `Connections with TLS`.withCertificate { configuration in
-            try await producer.router.withServer(configuration) { server, port in
-                var tls = TLSConfiguration.makeClientConfiguration()
-                tls.certificateVerification = .none
-                let client = HTTPClient(configuration: HTTPClient.Configuration(tlsConfiguration: tls))
-                let request = HTTPClientRequest(url: "https://127.0.0.1:\(port)/stream")
-                do {
-                    let response = try await client.execute(request, timeout: .seconds(60))
-                    #expect(response.version == .http2)
-                    let writer = try await producer.writer()
-                    writer.write("one".utf8)
-                    var body = response.body.makeAsyncIterator()
-                    #expect(try await body.next().map { String(buffer: $0) } == "one")
-                    writer.finish()
-                    #expect(try await body.next() == nil)
-                    try await eventually("the end of the stream") { producer.endedCount == 1 }
-                }
-                do {
-                    let response = try await client.execute(request, timeout: .seconds(60))
-                    let writer = try await producer.writer()
-                    writer.write("two".utf8)
-                    // The end of the iteration resets the stream.
-                    for try await bytes in response.body {
-                        #expect(String(buffer: bytes) == "two")
-                        break
-                    }
-                }
-                try await client.shutdown()
-                try await eventually("the end of the reset stream") { producer.endedCount == 2 }
-                #expect(server.state.streams[.finished] == 1 && server.state.streams[.disconnected] == 1)
-                try await eventually("the end of all handlers") { server.state.handlers.load(ordering: .relaxed) == 0 }
-            }
         }
     }
 }

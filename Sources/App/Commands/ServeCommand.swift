@@ -60,7 +60,7 @@ struct ServeCommand: AsyncParsableCommand {
             let banner = StartupBanner(
                 settings, secret: source, untilReady: backend.modules[EventsModule.self].untilReady,
                 isLogEmpty: { settings.databaseURL == nil ? await backend.isLogEmpty() : false })
-            let configuration = try settings.serverConfiguration(drain: drain, logger: logger)
+            let configuration = settings.serverConfiguration(drain: drain)
             let clients = Server(requests.router, configuration, logger: logger, onListening: banner.apiRuns)
             let admin = AdminResponder(
                 api, token: settings.adminToken.map(AdminToken.init),

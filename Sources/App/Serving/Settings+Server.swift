@@ -16,13 +16,8 @@ extension Settings {
     }
 
     /// The configuration of the server for clients.
-    /// - Throws: ``CertificateUnusable``
-    func serverConfiguration(
-        drain: Drain, logger: Logger
-    ) throws(CertificateUnusable) -> ServerConfiguration {
-        var configuration = ServerConfiguration(
-            host: self.host, port: self.port,
-            certificate: try certificate(logger: logger))
+    func serverConfiguration(drain: Drain) -> ServerConfiguration {
+        var configuration = ServerConfiguration(host: self.host, port: self.port)
         configuration.limits = ConnectionLimits(
             idleSeconds: self.idleTimeoutSeconds, arrivalSeconds: self.arrivalTimeoutSeconds,
             responseSeconds: self.answerTimeoutSeconds,
@@ -59,21 +54,6 @@ extension Settings {
         configuration.limits.responseSeconds = Self.operatorResponseSeconds
         return configuration
     }
-
-    /// - Returns: `nil` if the settings name no certificate
-    /// - Throws: ``CertificateUnusable``
-    private func certificate(logger: Logger) throws(CertificateUnusable) -> ServerCertificate? {
-        switch (self.tlsCertificate, self.tlsKey) {
-        case (nil, nil): return nil
-        case (_?, nil), (nil, _?): throw CertificateUnusable(reason: "one of them is not set")
-        case (let certificate?, let key?):
-            do throws(ServerCertificate.Unusable) {
-                return try ServerCertificate(path: certificate, keyPath: key, logger: logger)
-            } catch {
-                throw CertificateUnusable(reason: error.reason)
-            }
-        }
-    }
 }
 
 extension Settings {
@@ -90,11 +70,6 @@ extension Settings {
             throw .unreadable(fileName: "HUMON_TREE_KEY", reason: "cannot be used: \(error)")
         }
     }
-}
-
-struct CertificateUnusable: Error, CustomStringConvertible {
-    var reason: String
-    var description: String { "HUMON_TLS_CERTIFICATE and HUMON_TLS_KEY cannot be used: \(reason)" }
 }
 
 extension Settings {

@@ -41,10 +41,6 @@ extension Settings {
         let port = Setting<Int>.number(
             "HUMON_PORT", "The port that serve listens on; with 0 the system chooses a free port.", default: 8080,
             in: 0...65_535)
-        let tlsCertificate = Setting<String?>.path(
-            "HUMON_TLS_CERTIFICATE",
-            "A PEM file with the certificate chain; with it the API speaks TLS and HTTP/2.")
-        let tlsKey = Setting<String?>.path("HUMON_TLS_KEY", "A PEM file with the private key of that certificate.")
         let treeKey = Setting<String?>.path(
             "HUMON_TREE_KEY",
             "A PEM file with the Ed25519 key that signs the checkpoints of the log; with it serve keeps a Merkle tree over the log and publishes it at /tlog, to everybody."
@@ -140,7 +136,7 @@ extension Settings {
             default: 1_000, in: 0...1_000_000)
         let streams = Setting<Int>.number(
             "HUMON_STREAMS",
-            "The maximum number of open streams of changes, further ones get 503; each takes one of HUMON_CONNECTIONS, or a part of one over HTTP/2.",
+            "The maximum number of open streams of changes, further ones get 503; each takes one of HUMON_CONNECTIONS.",
             default: 10_000, in: 0...1_000_000)
         let streamsPerAddress = Setting<Int>.number(
             "HUMON_STREAMS_PER_ADDRESS",

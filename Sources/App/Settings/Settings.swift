@@ -53,12 +53,10 @@ extension Settings {
     }
 
     /// The base URL of the API for a client on this machine.
-    func address(port: Int) -> String {
-        Self.address(self.tlsCertificate == nil ? "http" : "https", self.host, port)
-    }
+    func address(port: Int) -> String { Self.address(self.host, port) }
 
     /// The base URL of the operators' address.
-    func adminAddress(port: Int) -> String { Self.address("http", self.adminHost, port) }
+    func adminAddress(port: Int) -> String { Self.address(self.adminHost, port) }
 
     /// The database that commands work on, without its URL, which may contain a password.
     var databaseDescription: String {
@@ -79,8 +77,8 @@ extension Settings {
         NetworkAddress(host)?.isLoopback ?? (host.lowercased() == "localhost")
     }
 
-    private static func address(_ scheme: String, _ host: String, _ port: Int) -> String {
-        "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    private static func address(_ host: String, _ port: Int) -> String {
+        "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
     }
 }
 

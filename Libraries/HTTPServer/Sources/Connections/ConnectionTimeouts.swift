@@ -1,7 +1,7 @@
 internal import NIOCore
 
-/// The times since which a connection or stream waits, and the timeout that is due next. The clock is read when a head has arrived and, if the response needs a
-/// task, twice more.
+/// The times since which a connection waits, and the timeout that is due next. The clock is read when a head has arrived and, if the
+/// response needs a task, twice more.
 struct ConnectionTimeouts {
     enum Reading: Hashable {
         case nothing

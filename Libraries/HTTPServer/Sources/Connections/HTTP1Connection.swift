@@ -45,11 +45,10 @@ final class HTTP1Connection: ChannelDuplexHandler {
     private var lingering: LingeringClose?
     /// `nil` unless the response streams.
     private var writer: ResponseWriter?
-    private let streams: ConnectionStreams
 
-    init(_ server: ServerState, _ gate: HTTP1InputGate, _ streams: ConnectionStreams, peer: SocketAddress?) {
-        (self.server, self.gate, self.streams) = (server, gate, streams)
-        reader = HTTP1PartReader(gate, server.scheme, headerLimitBytes: server.limits.headerBytes)
+    init(_ server: ServerState, _ gate: HTTP1InputGate, peer: SocketAddress?) {
+        (self.server, self.gate) = (server, gate)
+        reader = HTTP1PartReader(gate, headerLimitBytes: server.limits.headerBytes)
         info = server.connectionInfo(peer)
         unsent = UnsentBytes(SlowReader(server.budget))
         body = RequestBodyBuffer(limitBytes: server.limits.bodyBytes, server.budget)
@@ -257,8 +256,8 @@ extension HTTP1Connection {
         guard let stream = response.stream, !hasInputEnded, context.channel.isActive else { return isEnding ? end(context) : () }
         // While the stream is open no time limit applies.
         dropInput(context)
-        let outlet = HTTP1StreamOutlet(context: context, unsent: unsent, isChunked: !isHTTP10) { self.end(context) }
-        writer = streams.open(stream, outlet)
+        let outlet = StreamOutlet(context: context, unsent: unsent, isChunked: !isHTTP10) { self.end(context) }
+        writer = stream.open(outlet)
     }
 
     private func end(_ context: ChannelHandlerContext) {

@@ -14,14 +14,12 @@ enum HTTP1Part {
 /// Checks the parts that NIO's decoder reads, and closes the gate after the last part that has a meaning.
 struct HTTP1PartReader {
     let gate: HTTP1InputGate
-    let scheme: Scheme
     let headerLimitBytes: Int
     /// Whether the arriving request is the last one.
     private var isLast = false
 
-    init(_ gate: HTTP1InputGate, _ scheme: Scheme, headerLimitBytes: Int) {
+    init(_ gate: HTTP1InputGate, headerLimitBytes: Int) {
         self.gate = gate
-        self.scheme = scheme
         self.headerLimitBytes = headerLimitBytes
     }
 
@@ -29,7 +27,7 @@ struct HTTP1PartReader {
         switch part {
         case .head(let head):
             do throws(HTTP1Request.Refused) {
-                let request = try HTTP1Request(head, scheme)
+                let request = try HTTP1Request(head)
                 isLast = request.isLast
                 return .head(request)
             } catch {

@@ -19,12 +19,12 @@ struct HTTP1Request {
     }
 
     /// - Throws: ``Refused``
-    init(_ head: HTTPRequestHead, _ scheme: Scheme) throws(Refused) {
+    init(_ head: HTTPRequestHead) throws(Refused) {
         guard let method = HTTPRequest.Method(head.method) else { throw Refused(error: .notImplemented, request: nil) }
         let target = RequestTarget(head.uri)
         var fields = HTTP1Fields(head.headers)
         var request = HTTPRequest(
-            method: method, scheme: scheme.rawValue, authority: target.authority ?? fields.host, path: target.path)
+            method: method, scheme: Scheme.http.rawValue, authority: target.authority ?? fields.host, path: target.path)
         isHTTP10 = head.version.minor == 0
         swap(&request.headerFields, &fields.others)
         if let error = fields.violation(isHTTP10: isHTTP10) ?? target.violation(of: method) {

@@ -43,6 +43,6 @@ final class LingeringClose {
 }
 
 extension Channel {
-    /// Whether bytes wait for a client that reads slowly. Not for HTTP/2 streams, which lack this option.
+    /// Whether bytes wait for a client that reads slowly.
     var hasUnsentBytes: Bool { ((try? syncOptions?.getOption(.bufferedWritableBytes)) ?? 0) > 0 }
 }

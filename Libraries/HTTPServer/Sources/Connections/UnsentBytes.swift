@@ -1,40 +1,30 @@
 internal import NIOCore
 
-/// Counts the bytes that one channel, a connection of HTTP/1.1 or a stream of HTTP/2, has not sent yet. Belongs to the event loop of its
-/// channel.
+/// Counts the bytes that one connection has not sent yet. Belongs to the event loop of the connection.
 final class UnsentBytes {
     /// Large bodies are written in pieces of this size, so that the client's progress is visible.
     private static let pieceBytes = 64 * 1024
 
     private let reader: SlowReader
-    private let isStream: Bool
     /// The bytes written since the last promise.
     private var uncounted = 0
-    /// The bytes that the budget counts for this channel.
+    /// The bytes that the budget counts for this connection.
     private(set) var counted = 0
 
     var budget: BufferBudget { reader.budget }
 
-    /// - Parameters:
-    ///   - reader: the reader of the channel's connection
-    ///   - isStream: whether the channel is one of many of its connection. Then each byte counts: the bytes of many streams, each too few to
-    ///     count, would be many
-    init(_ reader: SlowReader, isStream: Bool = false) {
-        self.reader = reader
-        self.isStream = isStream
-    }
+    init(_ reader: SlowReader) { self.reader = reader }
 
     /// Counts bytes that are about to be written.
     /// - Parameter reserved: what the budget counts already of these bytes
     /// - Returns: the promise to pass to that write. `nil` while so few bytes are uncounted that they need none.
     func willWrite(_ bytes: Int, reserved: ReservedBytes? = nil, _ context: ChannelHandlerContext) -> EventLoopPromise<Void>? {
         uncounted += bytes
-        guard uncounted >= BufferBudget.trackedBytes || isStream else { return nil }
+        guard uncounted >= BufferBudget.trackedBytes else { return nil }
         let bytes = uncounted
         uncounted = 0
         counted += bytes
-        reader.add(
-            bytes, reserved: reserved?.handOver() ?? 0, isStream ? context.channel.parent ?? context.channel : context.channel)
+        reader.add(bytes, reserved: reserved?.handOver() ?? 0, context.channel)
         let promise = context.eventLoop.makePromise(of: Void.self)
         // The promise failed or succeeded: in both cases the bytes are no longer in memory.
         promise.futureResult.assumeIsolated().whenComplete { _ in
@@ -59,7 +49,6 @@ final class UnsentBytes {
         }
     }
 
-    /// For the one channel of a connection.
     func stopWatching() { reader.stop() }
 
     /// A promise that notes when its write is sent.

@@ -9,7 +9,7 @@ internal import Synchronization
 /// writing ``trackedBytes`` or more at once. Smaller responses are always sent: a connection has less than ``trackedBytes`` that
 /// are not counted.
 public final class BufferBudget: Sendable {
-    /// The granularity of counting: unsent bytes of one HTTP/1.1 connection are counted in steps of this size. Every byte of HTTP/2 counts.
+    /// The granularity of counting: unsent bytes of one connection are counted in steps of this size.
     public static let trackedBytes = 16 * 1024
     /// Seconds without progress after which a client is a slow reader.
     static let slowReaderSeconds = 2

@@ -7,7 +7,7 @@ public struct ConnectionLimits: Sendable, Hashable {
 
     /// Maximum number of seconds that a connection may be silent.
     public var idleSeconds: Int
-    /// Maximum number of seconds from the first byte of a request to the end of its body. Also the limit of a TLS handshake.
+    /// Maximum number of seconds from the first byte of a request to the end of its body.
     public var arrivalSeconds: Int
     /// Maximum number of seconds from the end of a request to its response. Also the limit for sending the rest of the last
     /// response.

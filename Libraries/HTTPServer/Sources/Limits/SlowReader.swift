@@ -1,7 +1,6 @@
 internal import NIOCore
 
-/// Watches the unsent bytes of one connection, of all its streams in HTTP/2, and closes it if its client is a slow reader and the server is
-/// short of room. Belongs to the event loop of the connection.
+/// Watches the unsent bytes of one connection, and closes it if its client is a slow reader and the server is short of room. Belongs to the event loop of the connection.
 final class SlowReader {
     private static let checkInterval = TimeAmount.seconds(1)
 

@@ -1,5 +1,3 @@
-internal import HTTPTypes
-
 // Comparing, hashing or splitting a `String` sorts the combining marks of each character. The time grows with the square of their
 // number: a field of 32 KB of marks would hold an event loop for a tenth of a second, once for each comparison. So no such text passes
 // from a connection to the router.
@@ -15,15 +13,5 @@ extension String {
         return String(decoding: utf8.map { $0 < 0x80 ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
     }
 
-    /// A request target has no other characters. Source: RFC 3986, section 2.
-    var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
-}
-
-extension HTTPFields {
-    /// Replaces the values by ``Swift/String/asFieldValue``.
-    mutating func limitValues() {
-        for index in indices where self[index].value.utf8.count > String.fieldValueLimit {
-            self[index].value = self[index].value.asFieldValue
-        }
-    }
+    private var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
 }

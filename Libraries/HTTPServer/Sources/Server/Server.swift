@@ -1,5 +1,6 @@
 public import Logging
 internal import NIOCore
+internal import NIOHTTP1
 internal import NIOPosix
 public import ServiceLifecycle
 
@@ -28,13 +29,8 @@ public struct Server: Service {
     public func run() async throws {
         let listener = try await listen()
         logger.info("listening", metadata: ["address": "\(listener.localAddress.map { "\($0)" } ?? "unknown")"])
-        await withThrowingTaskGroup(of: Void.self) { group in
-            if let certificate = configuration.certificate { group.addTask { await certificate.run() } }
-            onListening(listener.localAddress?.port ?? configuration.port)
-            await serve(on: listener)
-            group.cancelAll()
-            while (try? await group.next()) != nil {}
-        }
+        onListening(listener.localAddress?.port ?? configuration.port)
+        await serve(on: listener)
     }
 
     private func serve(on listener: any Channel) async {
@@ -61,7 +57,6 @@ public struct Server: Service {
     private static let pollInterval = Duration.milliseconds(20)
 
     private func listen() async throws -> any Channel {
-        let initializer = ChannelInitializer(server: state, certificate: configuration.certificate)
         let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.backlog, value: configuration.backlog)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -72,7 +67,23 @@ public struct Server: Service {
                 }
             }
             .childChannelOption(.allowRemoteHalfClosure, value: true)
-            .childChannelInitializer(initializer.initialize)
+            .childChannelInitializer { [state] channel in
+                channel.eventLoop.makeCompletedFuture { try Self.addHandlers(to: channel, of: state) }
+            }
         return try await bootstrap.bind(host: configuration.host, port: configuration.port).get()
+    }
+
+    /// Builds the pipeline of an accepted connection.
+    private static func addHandlers(to channel: any Channel, of server: ServerState) throws {
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        limits.maxHeaderFieldSize = server.limits.headerBytes
+        limits.maxHeaderListSize = server.limits.headerBytes
+        limits.maxHeaderFieldCount = ConnectionLimits.headerFields
+        let gate = HTTP1InputGate()
+        try channel.pipeline.syncOperations.addHandlers([
+            gate,
+            ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: limits)),
+            HTTP1Connection(server, gate, peer: channel.remoteAddress),
+        ])
     }
 }

@@ -4,8 +4,6 @@ public struct ServerConfiguration: Sendable {
     public var host: String
     /// 0 takes a free port.
     public var port: Int
-    /// `nil` for plain HTTP/1.1. With a certificate the server speaks TLS only, with HTTP/2 for clients that offer it.
-    public var certificate: ServerCertificate?
     public var limits = ConnectionLimits()
     /// Maximum number of connections. Further ones wait in the kernel's queue.
     public var maximumConnections = 10_000
@@ -23,8 +21,5 @@ public struct ServerConfiguration: Sendable {
     public var drain = Drain()
     public var acceptFailures = AcceptFailures()
 
-    public init(host: String, port: Int, certificate: ServerCertificate? = nil) {
-        (self.host, self.port) = (host, port)
-        self.certificate = certificate
-    }
+    public init(host: String, port: Int) { (self.host, self.port) = (host, port) }
 }

@@ -10,9 +10,8 @@ final class ServerState: Sendable {
     let streams: OpenStreams
     let drain: Drain
     let proxies: TrustedProxies
-    let scheme: Scheme
     let connections: ConnectionRegistry
-    /// The number of connection and stream handlers in memory. A test checks that it returns to 0.
+    /// The number of connection handlers in memory. A test checks that it returns to 0.
     let handlers = Atomic(0)
 
     init(_ router: Router, _ configuration: ServerConfiguration) {
@@ -26,12 +25,11 @@ final class ServerState: Sendable {
         connections = ConnectionRegistry(
             maximum: configuration.maximumConnections, maximumPerAddress: configuration.maximumConnectionsPerAddress,
             trusting: configuration.trustedProxies)
-        scheme = configuration.certificate == nil ? .http : .https
         drain.onBegin { [streams] in streams.finishAll() }
     }
 
     func connectionInfo(_ peer: SocketAddress?) -> ConnectionInfo {
-        ConnectionInfo(Peer(peer), scheme, trusting: proxies, budget: budget, streams: streams)
+        ConnectionInfo(Peer(peer), .http, trusting: proxies, budget: budget, streams: streams)
     }
 }
 

@@ -36,9 +36,9 @@ public final class ResponseWriter: Sendable {
     private let eventLoop: any EventLoop
     private let budget: BufferBudget
     /// `nil` once the stream is closed, so that the writer keeps no connection in memory.
-    private let outlet: NIOLoopBoundBox<(any StreamOutlet)?>
+    private let outlet: NIOLoopBoundBox<StreamOutlet?>
 
-    init(_ outlet: any StreamOutlet, _ permit: StreamPermit?) {
+    init(_ outlet: StreamOutlet, _ permit: StreamPermit?) {
         state = Mutex(State(permit: permit))
         eventLoop = outlet.eventLoop
         budget = outlet.budget
@@ -87,7 +87,7 @@ public final class ResponseWriter: Sendable {
         flushSoon { $0.end = $0.drainsSince == nil ? .finished : .drained }
     }
 
-    /// Breaks the connection off, or resets the stream, so that the client knows that bytes are missing.
+    /// Breaks the connection off, so that the client knows that bytes are missing.
     public func abort() { finish(as: .failed) }
 
     func finish(as end: StreamEnd) { flushSoon { $0.end = end } }

@@ -1,9 +1,8 @@
 internal import NIOCore
-internal import NIOHTTPTypes
 
-/// Writes a stream into an HTTP/1.1 connection: in chunks, or for HTTP/1.0 until the end of the connection.
-/// Source: RFC 9112, sections 6.3 and 7.1.
-struct HTTP1StreamOutlet: StreamOutlet {
+/// Writes a stream into its connection: in chunks, or for HTTP/1.0 until the end of the connection. Belongs to the event loop of the
+/// connection. Source: RFC 9112, sections 6.3 and 7.1.
+struct StreamOutlet {
     /// The size of a chunk in hexadecimal digits, and two line ends.
     private static let framingBytes = 20
 
@@ -15,6 +14,7 @@ struct HTTP1StreamOutlet: StreamOutlet {
 
     var eventLoop: any EventLoop { context.eventLoop }
     var budget: BufferBudget { unsent.budget }
+    /// The bytes that the channel holds because the client has not read them, less at most ``BufferBudget/trackedBytes``.
     var unsentBytes: Int { unsent.counted }
 
     func write(_ bytes: ByteBuffer) {
@@ -27,38 +27,16 @@ struct HTTP1StreamOutlet: StreamOutlet {
         send(chunk)
     }
 
+    /// Ends the body properly.
     func finish() {
         if isChunked { send(ByteBuffer(staticString: "0\r\n\r\n")) }
         end()
     }
 
+    /// Disconnects the client.
     func abort() { context.close(promise: nil) }
 
     private func send(_ bytes: ByteBuffer) {
         context.writeAndFlush(NIOAny(bytes), promise: unsent.willWrite(bytes.readableBytes, context))
     }
-}
-
-/// Writes a stream into DATA frames of an HTTP/2 stream.
-struct HTTP2StreamOutlet: StreamOutlet {
-    let context: ChannelHandlerContext
-    let unsent: UnsentBytes
-    /// Called after the last frame is written.
-    let end: () -> Void
-
-    var eventLoop: any EventLoop { context.eventLoop }
-    var budget: BufferBudget { unsent.budget }
-    var unsentBytes: Int { unsent.counted }
-
-    func write(_ bytes: ByteBuffer) {
-        context.writeAndFlush(
-            NIOAny(HTTPResponsePart.body(bytes)), promise: unsent.willWrite(bytes.readableBytes, context))
-    }
-
-    func finish() {
-        context.writeAndFlush(NIOAny(HTTPResponsePart.end(nil)), promise: nil)
-        end()
-    }
-
-    func abort() { context.close(promise: nil) }
 }
