@@ -61,6 +61,24 @@ import Testing
         _ = try channel.finish()
     }
 
+    @Test func `a slow reader loses its connection while the budget is short of room`() throws {
+        final class Handler: ChannelOutboundHandler { typealias OutboundIn = ByteBuffer }
+        let (handler, budget) = (Handler(), BufferBudget(limitBytes: 30_000))
+        let channel = EmbeddedChannel(handler: handler)
+        let context = try channel.pipeline.syncOperations.context(handler: handler)
+        let promise = try #require(UnsentBytes(SlowReader(budget)).willWrite(20_000, context))
+        #expect(budget.usedBytes == 20_000)
+        let deadline = NIODeadline.now() + .seconds(60)
+        while budget.closedConnections == 0, .now() < deadline {
+            usleep(100_000)
+            channel.embeddedEventLoop.advanceTime(by: .seconds(1))
+        }
+        #expect(budget.closedConnections == 1)
+        promise.succeed()
+        #expect(budget.usedBytes == 0)
+        _ = try channel.finish(acceptAlreadyClosed: true)
+    }
+
     @Test func `a large response without room is refused with 503, and a small one is sent`() async throws {
         try await Wire.router.withServer(Self.budget(Wire.largeBytes / 2)) { server, port in
             let connection = try RawConnection(port: port)
