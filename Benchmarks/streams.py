@@ -63,7 +63,9 @@ class Streams:
         for number in range(STREAMS):
             lat, lon = area(number % AREAS)
             stream = connect(port)
-            stream.sendall(f"GET /v1/events/changes?lat={lat}&lon={lon}&radius=5 HTTP/1.1\r\nHost: bench\r\n\r\n".encode())
+            stream.sendall(f"GET /v1/events/changes?lat={lat}&lon={lon}&radius=5 HTTP/1.1\r\nHost: bench\r\n"
+                           # An address opens a limited number of streams a minute.
+                           f"X-Forwarded-For: 10.0.0.{number // 100 % 256}\r\n\r\n".encode())
             self.sockets[stream.fileno()] = stream
             self.poll.register(stream.fileno(), select.EPOLLIN)
         self.opened, self.stops = set(), False
@@ -203,7 +205,7 @@ def main():
             file.writelines(f"GET /v1/events/{number}\n" for number in range(1, EVENTS + 1))
         if not os.path.exists(place + "/data"):
             nodes.fill(place, EVENTS)
-        node = nodes.Node(place, 0, HUMON_STREAMS=str(STREAMS), HUMON_STREAMS_PER_ADDRESS="0", HUMON_STREAM_OPENINGS_PER_MINUTE="0")
+        node = nodes.Node(place, 0, HUMON_STREAMS=str(STREAMS), HUMON_STREAMS_PER_ADDRESS="0")
         try:
             measure(place, node)
         finally:

@@ -27,7 +27,7 @@ struct Humon: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, MigrateCommand.self, DoctorCommand.self, StreamsCommands.self, LogCommands.self,
             ProjectionsCommands.self, SubscriptionsCommands.self, EventsCommands.self, UsersCommands.self, AccountsCommands.self,
-            ProofCommands.self, DemoCommand.self, SettingsCommand.self, CompletionCommand.self,
+            ProofCommands.self, DemoCommand.self, SettingsCommand.self,
         ]
     )
 

@@ -67,24 +67,4 @@ import Testing
         let example = try #require(type.configuration.discussion.firstMatch(of: /EXAMPLE: humon ([^|&;>\n]*)/))
         return example.1.split(separator: " ").map(String.init)
     }
-
-    @Test func `humon completion prints scripts that the shells understand`() async throws {
-        try await HumonProcess.withDirectory { directory in
-            for shell in ["zsh", "fish"] {
-                let script = try await HumonProcess.run(["completion", shell], in: directory)
-                #expect(script.status == 0 && script.output.contains("streams"))
-            }
-            let script = try await HumonProcess.run(["completion", "bash"], in: directory)
-            #expect(script.status == 0, "\(script.error)")
-            let file = directory.appending(path: "humon.bash").path
-            try script.output.write(toFile: file, atomically: true, encoding: .utf8)
-            let completing = """
-                set -e; bash -n \(file); source \(file)
-                COMP_LINE='humon log t'; COMP_POINT=11; COMP_WORDS=(humon log t); COMP_CWORD=2; _humon humon t log; echo "${COMPREPLY[*]}"
-                """
-            let completed = try await HumonProcess.run(
-                ["-c", completing], in: directory, executable: URL(fileURLWithPath: "/bin/bash"))
-            #expect(completed.output == "tail trace\n", "\(completed.error)")
-        }
-    }
 }

@@ -23,10 +23,14 @@ import Testing
     }
 
     @Test func `docs settings md lists each setting with its format, default and help`() throws {
-        let rows = Settings.Declarations.all.map { setting in
-            let help = setting.help + (setting.isSecret ? " Secret." : "")
+        var reader = try SettingReader()
+        let rows = Settings(&reader).all.map { setting in
+            let help =
+                setting.help
+                + (setting.isSecret ? " Secret, also in the file that `\(Setting.fileName(of: setting.name))` names." : "")
             return "| `\(setting.name)` | \(setting.format) | \(setting.documentedDefault) | \(help) |"
         }
+        let limits = FixedLimits.rows.map { "| \($0.limit) | \($0.value) | \($0.beyond) |" }
         try Self.check(
             "docs/settings.md",
             """
@@ -43,16 +47,23 @@ import Testing
             command with its number. Single quotes keep every character of a value. Lines of other programs must have this form,
             too: keep those with `${…}` or with values of several lines in a file of their own.
 
-            `humon settings` hides secrets. A setting with the suffix `_FILE` names a file that holds a secret; the file may end with a
-            line break. Every user of a machine can read the command lines of its processes (`ps`), so keep the password of a
+            `humon settings` hides secrets. A secret can stand in a file of its own, which the variable with the suffix `_FILE` names; the
+            file may end with a line break. Every user of a machine can read the command lines of its processes (`ps`), so keep the password of a
             database out of `--database`: put it into `DATABASE_URL`, `DATABASE_URL_FILE` or `~/.pgpass`.
 
-            A test holds this page equal to `Sources/App/Settings/Settings+Declarations.swift`. `UPDATE_DOCS=1 swift test --filter
-            ReferencePagesTests` writes it.
+            A test holds this page equal to `Sources/App/Settings`. `UPDATE_DOCS=1 swift test --filter ReferencePagesTests` writes it.
 
             | name | format | default | meaning |
             |---|---|---|---|
             \(rows.joined(separator: "\n"))
+
+            ## Fixed limits
+
+            No setting changes these.
+
+            | limit of a node | value | a client beyond it gets |
+            |---|---|---|
+            \(limits.joined(separator: "\n"))
 
             """)
     }
@@ -70,6 +81,7 @@ import Testing
             # Command line
 
             For operators who use the `humon` command. `humon help COMMAND` prints the text of one command, `humon --version` the version.
+            `humon --generate-completion-script bash`, `zsh` or `fish` prints a script that lets the shell complete commands and options.
 
             A test holds this page equal to the commands in `Sources/App/Commands`. `UPDATE_DOCS=1 swift test --filter
             ReferencePagesTests` writes it.

@@ -230,7 +230,6 @@ USED_ELSEWHERE = {
     "libpq declares it": "PGRES_TUPLES_OK",
     "the compiler calls it": "appendInterpolation",
     "print and dump call it": "customMirror debugDescription",
-    "another setting names it by its environment variable": "databaseURLFile previousAppSecretFile adminTokenFile",
 }
 DECLARING = {"func", "var", "let", "struct", "class", "enum", "actor", "protocol", "typealias", "associatedtype"}
 # A comment, but not the rest of a URL in a literal; or a word, with what tells how it is used.

@@ -81,7 +81,7 @@ class Tree:
     @functools.cached_property
     def settings(self):
         """The names of the settings. A test holds the page equal to the program."""
-        return set(re.findall(r"(?m)^\| `(\w+)`", self.text("docs/settings.md")))
+        return set(re.findall(r"(?m)^\| `(\w+)`", self.text("docs/settings.md"))) | set(re.findall(r"`(\w+_FILE)`", self.text("docs/settings.md")))
 
     @functools.cached_property
     def targets(self):

@@ -1,10 +1,12 @@
 import HTTPServer
 import HTTPTypes
+import ServiceLifecycle
 import Synchronization
 import TestDatabase
 import TestHTTP
 import TestServer
 import Testing
+import UnixSignals
 
 @testable import HTTPServer
 
@@ -83,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func `a connection that the server ends leaves no handler behind`() async throws {
+    @Test func `slow connections stop no other client, and their end leaves no handler behind`() async throws {
         let configuration = Wire.configuration { ($0.limits.arrivalSeconds, $0.limits.idleSeconds) = (1, 1) }
         try await Wire.router.withServer(configuration) { server, port in
             var connections: [RawConnection] = []
@@ -95,10 +97,30 @@ import Testing
                     connections.append(connection)
                 }
             }
+            for _ in 0..<20 {
+                let client = try RawConnection(port: port)
+                try client.send(Wire.get("/"))
+                #expect(try await client.receive { $0.contains("200 OK") }.text.contains("200 OK"))
+            }
             for connection in connections { #expect(try await connection.receive().isEnded) }
             try await eventually("the end of all connections") { server.state.handlers.load(ordering: .relaxed) == 0 }
             #expect(server.state.budget.usedBytes == 0)
         }
+    }
+
+    @Test func `a graceful shutdown cuts off a request that does not end`() async throws {
+        let (signals, signal) = AsyncStream.makeStream(of: UnixSignal.self)
+        let server = Server(Wire.router, Wire.configuration(), logger: .silent) { port in
+            Task {
+                let open = try RawConnection(port: port)
+                try open.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n")
+                _ = try await open.receive { $0.contains("100 Continue") }
+                signal.yield(.sigterm)
+                _ = try await open.receive()
+            }
+        }
+        let shutdown = GracefulShutdown(drain: Drain(), drainSeconds: 0, shutdownSeconds: 1, logger: .silent)
+        await #expect(throws: RequestsCutOff.self) { try await shutdown.run([server], at: signals) }
     }
 
     @Test func `a graceful shutdown waits for the response of a request in a task`() async throws {

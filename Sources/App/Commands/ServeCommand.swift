@@ -71,7 +71,7 @@ struct ServeCommand: AsyncParsableCommand {
             let operators = Server(
                 admin.router, settings.operatorServerConfiguration(), logger: logger, onListening: banner.adminRuns)
             let shutdown = GracefulShutdown(
-                drain: drain, drainSeconds: settings.drainSeconds, shutdownSeconds: settings.shutdownSeconds, logger: logger,
+                drain: drain, drainSeconds: settings.drainSeconds, shutdownSeconds: FixedLimits.shutdownSeconds, logger: logger,
                 beforeExit: LogSink.standardError.flush)
             let erasures: [any Service] = backend.erasures.map { [$0] } ?? []
             // The operators' address answers until the end, so it stops last.
@@ -79,28 +79,17 @@ struct ServeCommand: AsyncParsableCommand {
                 [operators] + backend.services + erasures + [clients, banner, HangUps(hangUps, logger: logger)]
             do { try await shutdown.run(services) } catch let error as IOError where error.errnoCode == EADDRINUSE {
                 throw PortTaken(port: settings.port, adminPort: settings.adminPort)
-            } catch let error as RequestsCutOff {
-                throw CutOff(seconds: error.seconds)
             }
         }
     }
 
-    private func appSecret(_ settings: Settings) throws -> (secret: String, source: StartupBanner.SecretSource) {
+    private func appSecret(_ settings: Settings) throws -> (secret: String, source: SettingSource?) {
+        if let secret = settings.appSecret { return (secret, settings.source(of: "TB_APP_SECRET")) }
         let path = URL(fileURLWithPath: Settings.environmentFile).path
-        if let secret = settings.appSecret {
-            if let path = settings.appSecretFile { return (secret, .secretFile(path: URL(fileURLWithPath: path).path)) }
-            return (secret, settings.source(of: \.appSecret) == .environment ? .environment : .file(path: path))
-        }
         let secret = try AppSecretFile.make(at: path)
         print("TB_APP_SECRET was not set: generated a secret and kept it in \(path)")
-        return (secret, .file(path: path))
+        return (secret, .environmentFile)
     }
-}
-
-/// The server cut off open requests at the end of the shutdown time.
-struct CutOff: Error, CustomStringConvertible {
-    var seconds: Int
-    var description: String { "Requests that were still open after \(seconds) s (HUMON_SHUTDOWN_SECONDS) were cut off." }
 }
 
 /// Another program listens on an address of the server.

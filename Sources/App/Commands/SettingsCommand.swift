@@ -7,7 +7,7 @@ struct SettingsCommand: AsyncParsableCommand {
         commandName: "settings",
         abstract: "List the settings with the values in force and their sources.",
         discussion: """
-            The sources are the environment, .env in the working directory, a file (of a setting with the suffix _FILE), and the \
+            The sources are the environment, .env in the working directory, a file (of a secret, with the suffix _FILE), and the \
             default. The values of secrets are hidden. Exits with 2 if a value is unusable or a name with the prefix HUMON_ is \
             unknown.
 
@@ -18,20 +18,17 @@ struct SettingsCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let sources = try SettingSources()
-        var errors = Settings.unknown(among: sources.names).map { SettingsError.unknown(name: $0) }
-        var rows: [JSONObject] = []
-        for setting in Settings.Declarations.all {
-            var resolved: (any ResolvedSetting)?
-            do throws(SettingsError) { resolved = try setting.resolve(from: sources) } catch { errors.append(error) }
-            let text = resolved.map { $0.text ?? "(hidden)" } ?? "(unusable)"
-            rows.append([
+        var reader = try SettingReader()
+        let rows: [JSONObject] = Settings(&reader).all.map { setting in
+            let text = setting.text ?? (setting.source == nil ? "(unusable)" : "(hidden)")
+            return [
                 "name": .string(setting.name), "value": text.isEmpty ? .null : .string(text),
-                "source": JSON(resolved?.source.rawValue), "default": .string(setting.documentedDefault),
+                "source": JSON(setting.source?.name), "default": .string(setting.documentedDefault),
                 "help": .string(setting.help),
-            ])
+            ]
         }
         try options.output.write(rows)
+        let errors = reader.unknownNames + reader.errors
         guard errors.isEmpty else { throw NegativeResult(errors.map(\.description).joined(separator: " ")) }
     }
 }

@@ -8,39 +8,40 @@ extension Settings {
     /// - Parameter secret: the app's secret, which may have been generated
     func api(secret: String) -> API.Settings {
         API.Settings(
-            appSecret: AppSecret(secret, previous: self.previousAppSecret), reads: self.reads,
-            bodyLimitBytes: self.bodyLimitBytes, targetLimitBytes: self.targetLimitBytes,
-            signUpsPerMinute: self.signUpsPerMinute, signUpsPerDay: self.signUpsPerDay,
-            signInsPerMinute: self.signInsPerMinute, accountSignInsPerMinute: self.accountSignInsPerMinute,
-            writesPerMinute: self.writesPerMinute, addressWritesPerMinute: self.addressWritesPerMinute)
+            appSecret: AppSecret(secret, previous: previousAppSecret), reads: reads,
+            bodyLimitBytes: FixedLimits.bodyBytes, targetLimitBytes: FixedLimits.targetBytes,
+            signUpsPerMinute: signUpsPerMinute, signUpsPerDay: signUpsPerDay,
+            signInsPerMinute: signInsPerMinute,
+            accountSignInsPerMinute: FixedLimits.accountSignInsPerMinute(ofAddress: signInsPerMinute),
+            writesPerMinute: writesPerMinute, addressWritesPerMinute: addressWritesPerMinute)
     }
 
     /// The configuration of the server for clients.
     func serverConfiguration(drain: Drain) -> ServerConfiguration {
-        var configuration = ServerConfiguration(host: self.host, port: self.port)
+        var configuration = ServerConfiguration(host: host, port: port)
         configuration.limits = ConnectionLimits(
-            idleSeconds: self.idleTimeoutSeconds, arrivalSeconds: self.arrivalTimeoutSeconds,
-            responseSeconds: self.answerTimeoutSeconds,
-            headerBytes: self.headerLimitBytes, bodyBytes: self.bodyLimitBytes)
-        configuration.maximumConnections = self.connections
-        configuration.maximumConnectionsPerAddress = self.connectionsPerAddress
-        configuration.trustedProxies = self.trustedProxies
-        configuration.inFlight = InFlightRequests(waitingLimit: self.requests)
-        configuration.budget = BufferBudget(limitBytes: self.bufferMegabytes * 1_000_000)
+            idleSeconds: FixedLimits.idleSeconds, arrivalSeconds: FixedLimits.arrivalSeconds,
+            responseSeconds: FixedLimits.answerSeconds(statementSeconds: statementTimeoutSeconds),
+            headerBytes: FixedLimits.headerBytes, bodyBytes: FixedLimits.bodyBytes)
+        configuration.maximumConnections = connections
+        configuration.maximumConnectionsPerAddress = connectionsPerAddress
+        configuration.trustedProxies = trustedProxies
+        configuration.inFlight = InFlightRequests(waitingLimit: requests)
+        configuration.budget = BufferBudget(limitBytes: FixedLimits.bufferMegabytes * 1_000_000)
         configuration.streams = OpenStreams(
             StreamLimits(
-                total: self.streams, perAddress: self.streamsPerAddress, perUser: self.streamsPerUser,
-                openingsPerMinute: self.streamOpeningsPerMinute))
+                total: streams, perAddress: streamsPerAddress, perUser: FixedLimits.streamsPerUser,
+                openingsPerMinute: FixedLimits.streamOpeningsPerMinute))
         configuration.drain = drain
         return configuration
     }
 
     /// Warns if streams of changes can take every connection, so that no other request is served.
     func warnOfStreams(logger: Logger) {
-        guard self.streams >= self.connections else { return }
+        guard streams >= connections else { return }
         logger.warning(
             "HUMON_STREAMS leaves no connection for other requests: set HUMON_CONNECTIONS higher",
-            metadata: ["streams": .stringConvertible(self.streams), "connections": .stringConvertible(self.connections)])
+            metadata: ["streams": .stringConvertible(streams), "connections": .stringConvertible(connections)])
     }
 
     /// Maximum number of seconds for a response to an operator. The comparison of an index with 10 million events takes
@@ -49,8 +50,8 @@ extension Settings {
 
     /// The configuration of the server for operators and their tools.
     func operatorServerConfiguration() -> ServerConfiguration {
-        var configuration = ServerConfiguration(host: self.adminHost, port: self.adminPort)
-        configuration.limits.idleSeconds = self.idleTimeoutSeconds
+        var configuration = ServerConfiguration(host: adminHost, port: adminPort)
+        configuration.limits.idleSeconds = FixedLimits.idleSeconds
         configuration.limits.responseSeconds = Self.operatorResponseSeconds
         return configuration
     }
@@ -60,8 +61,8 @@ extension Settings {
     /// The key of the Merkle tree over the log; `nil` if there is none.
     /// - Throws: ``SettingsError``
     func treeSigningKey() throws(SettingsError) -> SigningKey? {
-        guard let path = self.treeKey else { return nil }
-        guard let name = self.treeName else { throw .unusable(name: "HUMON_TREE_NAME", format: "set beside HUMON_TREE_KEY") }
+        guard let path = treeKey else { return nil }
+        guard let name = treeName else { throw .unusable(name: "HUMON_TREE_NAME", format: "set beside HUMON_TREE_KEY") }
         do {
             // Not standard input.
             let pem = try InputFile.read(path == "-" ? "./-" : path, limit: SigningKey.maximumPEMBytes)
@@ -75,9 +76,9 @@ extension Settings {
 extension Settings {
     /// The settings of the map page; `nil` if it is off or the map of events is left out.
     var mapPage: MapPage.Settings? {
-        guard self.web == .on, self.apps.contains(.events) else { return nil }
+        guard let webOrigins, apps.contains(.events) else { return nil }
         return MapPage.Settings(
-            tiles: self.tiles, origins: self.webOrigins, sessionsPerMinute: self.sessionsPerMinute,
-            allSessionsPerMinute: self.allSessionsPerMinute)
+            tiles: tiles, origins: webOrigins, sessionsPerMinute: sessionsPerMinute,
+            allSessionsPerMinute: FixedLimits.sessionsPerMinute(ofAddress: sessionsPerMinute))
     }
 }

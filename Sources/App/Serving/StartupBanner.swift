@@ -5,24 +5,18 @@ internal import Web
 
 /// Prints the addresses of the service and an example request to standard output, once the service is ready.
 struct StartupBanner: Service {
-    /// The place of the app's secret, for the example request.
-    enum SecretSource {
-        case environment
-        case file(path: String)
-        /// A file that holds only the secret.
-        case secretFile(path: String)
-    }
-
     private let settings: Settings
-    private let secret: SecretSource
+    private let secret: SettingSource?
     private let untilReady: @Sendable () async -> Void
     private let isLogEmpty: @Sendable () async -> Bool
     private let apiPorts = AsyncStream.makeStream(of: Int.self)
     private let adminPorts = AsyncStream.makeStream(of: Int.self)
 
-    /// - Parameter isLogEmpty: whether nothing was ever recorded; then the banner offers the demo
+    /// - Parameters:
+    ///   - secret: the place of the app's secret, for the example request
+    ///   - isLogEmpty: whether nothing was ever recorded; then the banner offers the demo
     init(
-        _ settings: Settings, secret: SecretSource, untilReady: @escaping @Sendable () async -> Void,
+        _ settings: Settings, secret: SettingSource?, untilReady: @escaping @Sendable () async -> Void,
         isLogEmpty: @escaping @Sendable () async -> Bool
     ) {
         self.settings = settings
@@ -54,9 +48,9 @@ struct StartupBanner: Service {
         let servesEvents = settings.apps.contains(.events)
         let secret =
             switch secret {
-            case .environment: "$TB_APP_SECRET"
-            case .file(let path): "$(sed -n 's/^TB_APP_SECRET=\\(.\\)/\\1/p' '\(path)')"
-            case .secretFile(let path): "$(cat '\(path)')"
+            case .file(let path): "$(cat '\(Self.absolute(path))')"
+            case .environmentFile: "$(sed -n 's/^TB_APP_SECRET=\\(.\\)/\\1/p' '\(Self.absolute(Settings.environmentFile))')"
+            case _: "$TB_APP_SECRET"
             }
         let client =
             servesEvents
@@ -74,6 +68,8 @@ struct StartupBanner: Service {
         )
         fflush(nil)
     }
+
+    private static func absolute(_ path: String) -> String { URL(fileURLWithPath: path).path }
 
     /// The lines about the map page; empty if no browser can open it.
     private func map(port: Int) -> String {

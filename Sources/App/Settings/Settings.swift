@@ -1,67 +1,258 @@
 internal import Foundation
+internal import HTTP
 internal import HTTPServer
+internal import Logging
 internal import Telemetry
+internal import Transparency
+internal import Web
 
-/// The settings in force: from the command line, the environment, and `.env` in the working directory. `settings.port` is the value
-/// of the setting that ``Declarations`` declares as `port`.
-@dynamicMemberLookup
+/// The settings in force: from the command line, the environment, and `.env` in the working directory. A new setting is a property and
+/// the lines that read it; a test holds docs/settings.md equal to what is read here.
 struct Settings: Sendable {
     static let environmentFile = ".env"
 
-    /// By the names of the settings.
-    private var resolved: [String: any ResolvedSetting] = [:]
+    let appSecret: String?
+    let previousAppSecret: String?
+    let databaseURL: String?
+    let host: String
+    let port: Int
+    let treeKey: String?
+    let treeName: String?
+    let data: String
+    let postgresPrograms: String?
+    let migrates: Bool
+    let erasures: String?
+    let backupDays: Int
+    let databaseConnections: Int
+    let isDatabasePooled: Bool
+    let statementTimeoutSeconds: Int
+    let trustedProxies: TrustedProxies
+    let apps: Set<ServedApp>
+    let reads: API.Reads
+    let corsOrigins: CORSOrigins
+    /// `nil`: no map page is served.
+    let webOrigins: WebOrigins?
+    let tiles: Tiles?
+    let sessionsPerMinute: Int
+    let connections: Int
+    let connectionsPerAddress: Int
+    let streams: Int
+    let streamsPerAddress: Int
+    let requests: Int
+    let signUpsPerMinute: Int
+    let signUpsPerDay: Int
+    let signInsPerMinute: Int
+    let writesPerMinute: Int
+    let addressWritesPerMinute: Int
+    let eventsPerUser: Int
+    let drainSeconds: Int
+    let indexMegabytes: Int
+    let adminHost: String
+    let adminPort: Int
+    let adminToken: String?
+    let logLevel: Logger.Level
+    let logFormat: LogFormat
 
-    /// - Throws: ``SettingsError`` for the first unusable value
-    init(_ sources: SettingSources) throws(SettingsError) {
-        for setting in Declarations.all { resolved[setting.name] = try setting.resolve(from: sources) }
+    /// Every setting, in the order of docs/settings.md.
+    let all: [Setting]
+
+    /// Reads every setting. The reader keeps an error for each value that cannot be used.
+    init(_ reader: inout SettingReader) {
+        appSecret = reader.optional(
+            "TB_APP_SECRET",
+            "The secret that the app sends in tb-app-secret to prove its identity.",
+            documentedDefault: "generated and kept in .env on the private PostgreSQL; required with DATABASE_URL",
+            format: Self.appSecretFormat, isSecret: true, isValid: AppSecret.isUsable)
+        previousAppSecret = reader.optional(
+            "HUMON_PREVIOUS_APP_SECRET",
+            "The secret that older releases of the app send; humon accepts both while the secret changes.",
+            format: Self.appSecretFormat, isSecret: true, isValid: AppSecret.isUsable)
+        databaseURL = reader.optional(
+            "DATABASE_URL", "The connection URL of the database; libpq defines its parameters, such as sslmode.",
+            documentedDefault: "none: a private PostgreSQL", format: "a URL of PostgreSQL", isSecret: true)
+        host = reader.text(
+            "HUMON_HOST", "The address that serve listens on.", default: "127.0.0.1", format: "an address or host name")
+        port = reader.number(
+            "HUMON_PORT", "The port that serve listens on; with 0 the system chooses a free port.", default: 8080,
+            in: 0...65_535)
+        treeKey = reader.optional(
+            "HUMON_TREE_KEY",
+            "A PEM file with the Ed25519 key that signs the checkpoints of the log; with it serve keeps a Merkle tree over the log and publishes it at /tlog, to everybody."
+        )
+        treeName = reader.optional(
+            "HUMON_TREE_NAME", "The name of the log in its checkpoints: a URL without a scheme, such as example.org/log.",
+            format: "a name of at most 255 bytes without spaces and plus signs", isValid: VerifierKey.isName)
+        data = reader.value(
+            "HUMON_DATA", "The directory of the private PostgreSQL.", default: Self.defaultData, text: Self.defaultData,
+            documentedDefault: "/var/lib/humon for root, ~/.local/share/humon for other users", format: "a path",
+            parse: { $0 })
+        postgresPrograms = reader.optional(
+            "HUMON_POSTGRES_BIN", "The directory with the programs of PostgreSQL 15 or later.",
+            documentedDefault: "the newest installation")
+        migrates = reader.flag(
+            "HUMON_MIGRATE", "Whether serve applies missing migrations; with false it refuses to start without them.",
+            default: true)
+        erasures = reader.optional(
+            "HUMON_ERASURES",
+            "A file with the erasures of persons, outside of the database, on storage that all nodes share. A restored log gets them back from it before serve answers."
+        )
+        backupDays = reader.number(
+            "HUMON_BACKUP_DAYS",
+            "For how many days backups and archived WAL are kept: the command that compacts after an erasure names the day on which the last copy ends. 0 means that nobody said.",
+            default: 0, in: 0...36_500)
+        databaseConnections = reader.number(
+            "HUMON_DATABASE_CONNECTIONS",
+            "The number of connections for reading. Writing, listening, stored formats and the index take one more each.",
+            default: 4, in: 1...100)
+        isDatabasePooled = reader.flag(
+            "HUMON_DATABASE_POOLED", "Whether the URL leads to a pooler in transaction mode, such as PgBouncer.", default: false)
+        statementTimeoutSeconds = reader.number(
+            "HUMON_STATEMENT_TIMEOUT_SECONDS", "The maximum duration of one statement of a request.", default: 10,
+            in: 1...3_600)
+        trustedProxies = reader.value(
+            "HUMON_TRUSTED_PROXIES",
+            "The proxies whose X-Forwarded-For, X-Forwarded-Proto and X-Request-Id humon trusts.",
+            default: .loopback, text: "127.0.0.0/8,::1",
+            format: "networks such as 10.0.0.0/8 or 2001:db8::/32 and addresses, separated by commas, or none",
+            parse: { TrustedProxies($0) })
+        apps = reader.value(
+            "HUMON_APPS",
+            "The apps that serve serves: events for the map of events, tasks for the to-do app. What is left out has no routes, pages and metrics.",
+            default: .all, text: "events,tasks", format: "events, tasks, or both with a comma between them",
+            parse: { Set($0) })
+        reads = reader.choice(
+            "HUMON_READS", "The clients that may read: public for all, devices for devices that signed up.", default: .everyone)
+        corsOrigins = reader.value(
+            "HUMON_CORS_ORIGINS", "The origins whose pages may use the API in a browser.", default: .none, text: "",
+            documentedDefault: "none", format: "origins such as https://app.example.org, separated by commas, or *",
+            parse: { CORSOrigins($0) })
+        webOrigins = reader.value(
+            "HUMON_WEB_ORIGINS",
+            "The origins that the map page has for its visitors; at any other name the page shows events and changes none. loopback counts for clients on this machine only; with off there is no map page.",
+            default: .loopback, text: "loopback",
+            format: "origins such as https://map.example.org, separated by commas, or loopback, or off",
+            parse: { $0 == "off" ? .some(nil) : WebOrigins($0).map(Optional.some) })
+        tiles = reader.value(
+            "HUMON_TILES",
+            "A server of map tiles for the page, with the attribution that it asks for; without it the map shows coasts, countries and cities.",
+            default: nil, text: "", documentedDefault: "none",
+            format: "a URL with {z}, {x} and {y}, a space, and a text", parse: { text in Tiles(text).map(Optional.some) })
+        sessionsPerMinute = reader.number(
+            "HUMON_SESSIONS_PER_MINUTE",
+            "The maximum number of sign-ups on the map page per client address and minute, further ones get 429; 0 means no limit.",
+            default: 10, in: 0...1_000_000)
+        connections = reader.number(
+            "HUMON_CONNECTIONS", "The maximum number of open client connections; further ones wait to be accepted.",
+            default: 16_000, in: 1...1_000_000)
+        connectionsPerAddress = reader.number(
+            "HUMON_CONNECTIONS_PER_ADDRESS",
+            "The maximum number of open connections per client address (one /64 in IPv6), further ones are closed; trusted proxies have none; 0 means no limit.",
+            default: 1_000, in: 0...1_000_000)
+        streams = reader.number(
+            "HUMON_STREAMS",
+            "The maximum number of open streams of changes, further ones get 503; each takes one of HUMON_CONNECTIONS.",
+            default: 10_000, in: 0...1_000_000)
+        streamsPerAddress = reader.number(
+            "HUMON_STREAMS_PER_ADDRESS",
+            "The maximum number of open streams of changes per client address (one /64 in IPv6), further ones get 429; 0 means no limit.",
+            default: 100, in: 0...1_000_000)
+        requests = reader.number(
+            "HUMON_REQUESTS",
+            "The maximum number of reads, of writes, and of sign-ups and sign-ins, that wait for PostgreSQL; further ones of a kind get 503 immediately.",
+            default: 256, in: 1...100_000)
+        signUpsPerMinute = reader.number(
+            "HUMON_SIGN_UPS_PER_MINUTE",
+            "The maximum number of sign-ups per client address and minute, further ones get 429; 0 means no limit.", default: 0,
+            in: 0...1_000_000)
+        signUpsPerDay = reader.number(
+            "HUMON_SIGN_UPS_PER_DAY",
+            "The maximum number of sign-ups of every kind per client address and day, further ones get 429; 0 means no limit.",
+            default: 0, in: 0...1_000_000_000)
+        signInsPerMinute = reader.number(
+            "HUMON_SIGN_INS_PER_MINUTE",
+            "The maximum number of sign-ins, and of account sign-ups, per client address and minute, further ones get 429; 0 means no limit.",
+            default: 20, in: 0...1_000_000)
+        writesPerMinute = reader.number(
+            "HUMON_WRITES_PER_MINUTE",
+            "The maximum number of writes per user and minute, and of unknown tokens per client address and minute, further ones get 429; 0 means no limit.",
+            default: 0, in: 0...1_000_000)
+        addressWritesPerMinute = reader.number(
+            "HUMON_ADDRESS_WRITES_PER_MINUTE",
+            "The maximum number of writes per client address and minute, further ones get 429; 0 means no limit.", default: 0,
+            in: 0...1_000_000)
+        eventsPerUser = reader.number(
+            "HUMON_EVENTS_PER_USER",
+            "The maximum number of live events of a user; a further creation gets 422; 0 means no limit.", default: 1_000_000,
+            in: 0...1_000_000_000)
+        drainSeconds = reader.number(
+            "HUMON_DRAIN_SECONDS", "The time that a stopping server continues to serve while its health says not ready.",
+            default: 0, in: 0...3_600)
+        indexMegabytes = reader.number(
+            "HUMON_INDEX_MEGABYTES",
+            "The memory for the index of events; above it, and with 0, humon reads events from PostgreSQL.", default: 1_024,
+            in: 0...1_000_000)
+        adminHost = reader.text(
+            "HUMON_ADMIN_HOST", "The address that serve listens on for operators and their tools.", default: "127.0.0.1",
+            format: "an address or host name")
+        adminPort = reader.number(
+            "HUMON_ADMIN_PORT",
+            "The port of /health/ready, /metrics and /index/check; with 0 the system chooses a free port.", default: 8081,
+            in: 0...65_535)
+        adminToken = reader.optional(
+            "HUMON_ADMIN_TOKEN",
+            "The bearer token that /metrics and /index/check require; mandatory unless HUMON_ADMIN_HOST is loopback.",
+            format: "16 or more visible ASCII characters", isSecret: true,
+            isValid: Self.isBearerToken)
+        logLevel = reader.choice(
+            "HUMON_LOG_LEVEL",
+            "The lowest level of the messages on standard error; info adds one message for each request.", default: .notice)
+        logFormat = reader.choice(
+            "HUMON_LOG_FORMAT", "The format of those messages: text for people, json for programs.", default: .text)
+        all = reader.settings
+    }
+    private static let appSecretFormat =
+        "\(AppSecret.minimumBytes) or more visible ASCII characters without a comma"
+
+    /// A shorter token can be guessed; other characters do not fit into a header field.
+    private static let tokenMinimumBytes = 16
+
+    private static func isBearerToken(_ text: String) -> Bool {
+        text.utf8.count >= tokenMinimumBytes && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 
-    subscript<Value>(dynamicMember path: KeyPath<Declarations, Setting<Value>>) -> Value { self[path].value }
-
-    /// The source of a value.
-    func source<Value>(of path: KeyPath<Declarations, Setting<Value>>) -> SettingSource { self[path].source }
-
-    private subscript<Value>(path: KeyPath<Declarations, Setting<Value>>) -> Setting<Value>.Resolved {
-        let name = Declarations.shared[keyPath: path].name
-        guard let found = resolved[name] as? Setting<Value>.Resolved else { preconditionFailure("\(name) is resolved at start") }
-        return found
+    private static var defaultData: String {
+        if getuid() == 0 { return "/var/lib/humon" }
+        let environment = ProcessInfo.processInfo.environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        let home = ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
+        return (environment ?? home + "/.local/share") + "/humon"
     }
 }
 
 extension Settings {
     /// - Parameters:
-    ///   - database: the URL from the command line, which replaces `DATABASE_URL` and `DATABASE_URL_FILE`
+    ///   - database: the URL from the command line, which replaces `DATABASE_URL` and its file
     ///   - refusesUnknown: only the doctor continues with a misspelt setting
     /// - Throws: ``SettingsError`` for an unusable value, an unknown `HUMON_…` name, and a line of `.env` that cannot be read
     static func load(database: String? = nil, refusesUnknown: Bool = true) throws(SettingsError) -> Settings {
-        let name = Declarations.shared.databaseURL.name
-        let sources = try SettingSources(commandLine: database.map { [name: $0] } ?? [:])
-        if refusesUnknown { try refuseUnknown(among: sources.names) }
-        return try Settings(sources)
+        var reader = try SettingReader(commandLine: database.map { ["DATABASE_URL": $0] } ?? [:])
+        let settings = Settings(&reader)
+        if let error = ((refusesUnknown ? reader.unknownNames : []) + reader.errors).first { throw error }
+        return settings
     }
 
-    /// Without this check a misspelt setting would be ignored silently.
-    /// - Throws: ``SettingsError/unknown(name:)``
-    static func refuseUnknown(among names: [String]) throws(SettingsError) {
-        if let unknown = unknown(among: names).first { throw .unknown(name: unknown) }
-    }
-
-    /// The names with the prefix `HUMON_` that are no settings.
-    static func unknown(among names: [String]) -> [String] {
-        let known = Set(Declarations.all.map(\.name))
-        return Set(names).filter { $0.hasPrefix("HUMON_") && !known.contains($0) }.sorted()
-    }
+    /// The place of a value.
+    func source(of name: String) -> SettingSource? { all.first { $0.name == name }?.source }
 
     /// The base URL of the API for a client on this machine.
-    func address(port: Int) -> String { Self.address(self.host, port) }
+    func address(port: Int) -> String { Self.address(host, port) }
 
     /// The base URL of the operators' address.
-    func adminAddress(port: Int) -> String { Self.address(self.adminHost, port) }
+    func adminAddress(port: Int) -> String { Self.address(adminHost, port) }
 
     /// The database that commands work on, without its URL, which may contain a password.
     var databaseDescription: String {
-        switch source(of: \.databaseURL) {
-        case .byDefault: "the private PostgreSQL in \(self.data)"
+        switch source(of: "DATABASE_URL") {
+        case .byDefault, nil: "the private PostgreSQL in \(data)"
         case .commandLine: "the database that --database names"
         case .environment, .environmentFile: "the database that DATABASE_URL names"
         case .file: "the database that DATABASE_URL_FILE names"
@@ -70,7 +261,7 @@ extension Settings {
 
     /// - Throws: ``SettingsError/missingAdminToken(host:)`` if other machines can reach the operators' address without a token
     func refuseOpenAdminAddress() throws(SettingsError) {
-        guard self.adminToken != nil || Self.isLoopback(self.adminHost) else { throw .missingAdminToken(host: self.adminHost) }
+        guard adminToken != nil || Self.isLoopback(adminHost) else { throw .missingAdminToken(host: adminHost) }
     }
 
     private static func isLoopback(_ host: String) -> Bool {
@@ -79,34 +270,5 @@ extension Settings {
 
     private static func address(_ host: String, _ port: Int) -> String {
         "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
-    }
-}
-
-/// The reason why the settings cannot be used; stops the command.
-enum SettingsError: Error, Hashable, CustomStringConvertible {
-    case unusable(name: String, format: String)
-    case unknown(name: String)
-    case quoted(name: String)
-    case setTwice(name: String, fileName: String)
-    case unreadable(fileName: String, reason: String)
-    /// - Parameter line: from 1; `nil` for the whole file
-    case unreadableEnvironment(path: String, line: Int?, reason: String)
-    case missingSecret
-    case missingAdminToken(host: String)
-
-    var description: String {
-        switch self {
-        case .unusable(let name, let format): "\(name) must be \(format)."
-        case .unknown(let name): "\(name) is not a setting of humon; `humon settings` lists the settings."
-        case .quoted(let name): "\(name) has quotes around its value: take them away."
-        case .setTwice(let name, let fileName): "Both \(name) and \(fileName) are set: set one of them."
-        case .unreadable(let fileName, let reason): "The file that \(fileName) names \(reason)."
-        case .unreadableEnvironment(let path, let line, let reason):
-            "\(line.map { "Line \($0) of" } ?? "The file") \(path) cannot be read: \(reason)"
-        case .missingSecret:
-            "TB_APP_SECRET is not set. With a DATABASE_URL humon generates no secret: set the secret that the app sends in tb-app-secret."
-        case .missingAdminToken(let host):
-            "Other machines can reach the operators' address (HUMON_ADMIN_HOST is \(host)): set HUMON_ADMIN_TOKEN, or HUMON_ADMIN_TOKEN_FILE."
-        }
     }
 }

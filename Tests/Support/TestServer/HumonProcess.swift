@@ -139,8 +139,8 @@ public final class HumonProcess: Sendable {
         return try await untilExit(fileID: fileID, line: line)
     }
 
-    /// Time-outs for a busy machine: two slow cores run all tests at the same time.
-    private static let patience = ["HUMON_STATEMENT_TIMEOUT_SECONDS": "60", "HUMON_ANSWER_TIMEOUT_SECONDS": "120"]
+    /// Time limits for a busy machine: two slow cores run all tests at the same time.
+    private static let patience = ["HUMON_STATEMENT_TIMEOUT_SECONDS": "60"]
 
     /// Starts `humon serve`, waits for the end of its start-up, and stops it after the body. The server has long time-outs, unless the
     /// environment sets them.

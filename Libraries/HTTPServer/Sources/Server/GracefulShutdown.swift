@@ -33,10 +33,14 @@ public struct GracefulShutdown: Sendable {
 
     /// - Throws: ``RequestsCutOff``, and the error that a service failed with
     public func run(_ services: [any Service]) async throws {
+        try await run(services, at: await UnixSignalsSequence(trapping: .sigterm, .sigint))
+    }
+
+    /// Runs the services until the first of the signals.
+    func run(_ services: [any Service], at signals: some AsyncSequence<UnixSignal, Never> & Sendable) async throws {
         var configuration = ServiceGroupConfiguration(services: services, logger: logger)
         configuration.maximumGracefulShutdownDuration = .seconds(shutdownSeconds)
         let group = ServiceGroup(configuration: configuration)
-        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
         try await withThrowingTaskGroup(of: Bool.self) { tasks in
             tasks.addTask { await endsLate(at: signals, group) }
             let result: Result<Void, any Error>
@@ -49,13 +53,13 @@ public struct GracefulShutdown: Sendable {
 
     /// Ends the services at the first signal, and the process at the second.
     /// - Returns: whether requests had to be cut off
-    private func endsLate(at signals: UnixSignalsSequence, _ group: ServiceGroup) async -> Bool {
+    private func endsLate(at signals: some AsyncSequence<UnixSignal, Never>, _ group: ServiceGroup) async -> Bool {
         var iterator = signals.makeAsyncIterator()
-        guard let signal = await iterator.next() else { return false }
+        guard let signal = await iterator.next(isolation: nil) else { return false }
         drain.begin()
         logger.notice("stopping", metadata: ["signal": "\(signal)"])
         async let isLate = endsLate(group)
-        if let second = await iterator.next() {
+        if let second = await iterator.next(isolation: nil) {
             beforeExit()
             _exit(Self.signalledStatus + second.rawValue)
         }
