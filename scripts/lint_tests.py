@@ -269,9 +269,9 @@ class Documents(Samples):
     def test_decision_records_have_their_parts(self):
         rule = documents.decision_records_have_their_parts
         path, index = "docs/decisions/0001-a.md", {"docs/decisions/README.md": "[1 a](0001-a.md)"}
-        record = "# 1. A\n\n- Status: accepted\n- Date: 2026-11-21\n\n## Context\n## Decision\n## Alternatives\n## Consequences\n"
+        record = "# 1. A\n\n- Date: 2026-11-21\n\n## Context\n## Decision\n## Alternatives\n## Consequences\n"
         self.kept(rule, index | {path: record})
-        for part in ("# 1. ", "- Status: accepted", "- Date: 2026-11-21", *re.findall("## .*", record)):
+        for part in ("# 1. ", "- Date: 2026-11-21", *re.findall("## .*", record)):
             with self.subTest(part=part): self.broken(rule, index | {path: record.replace(part, "")}, f"{path}:1")
         self.broken(rule, {path: record, "docs/decisions/README.md": ""}, "docs/decisions/README.md:1")
 

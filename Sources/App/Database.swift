@@ -154,7 +154,7 @@ struct Database: Sendable {
     }
 
     /// A configuration for the requests that a server serves. PostgreSQL plans each statement once a session, and again when it has new
-    /// statistics: docs/decisions/0042-plans.md
+    /// statistics: docs/decisions/0062-one-writer.md
     func asServer(connections: Int) -> PostgresConfiguration {
         var configuration = asApplication(connections: connections)
         configuration.sessionSettings["plan_cache_mode"] = "force_generic_plan"

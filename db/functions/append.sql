@@ -1,4 +1,4 @@
--- The one way into the log. docs/decisions/0001-log-positions.md
+-- The one way into the log. docs/decisions/0062-one-writer.md
 --
 -- Sequential scans are off in these functions so that a plan made while the log was empty is right when it is large. Generic plans are
 -- right for every size of the log; making them again for every batch was a tenth of its time.

@@ -2,7 +2,7 @@
 -- schema stand in db/functions; they come in the same transaction.
 CREATE SCHEMA log;
 
--- Append-only. docs/decisions/0001-log-positions.md, docs/decisions/0059-personal-members.md
+-- Append-only. docs/decisions/0062-one-writer.md, docs/decisions/0059-personal-members.md
 CREATE TABLE log.recorded_events (
     -- Contiguous from 1 and in commit order; see log.append. The primary key makes a writer that bypasses it fail loudly.
     position bigint PRIMARY KEY CHECK (position > 0),
@@ -63,7 +63,8 @@ ALTER TABLE log.commands SET (
 
 -- What an operator searches the log by. A BRIN keeps a summary of every 32 pages and costs an append little. A vacuum writes the
 -- summaries. With autosummarize, autovacuum would write them too and end the vacuum. A vacuum that ends so leaves a placeholder, and
--- PostgreSQL 15 reads all pages behind it in every search. docs/decisions/0014-search.md
+-- PostgreSQL 15 reads all pages behind it in every search. B-trees would cost every append
+-- random writes under the log's lock.
 CREATE INDEX recorded_events_search ON log.recorded_events USING brin (
     -- As an expression, so that a stretch of positions can be asked of this index and not of the primary key.
     ((position + 0)) int8_minmax_ops,

@@ -7,7 +7,7 @@ internal import Postgres
 enum BackgroundPriority {
     /// The niceness of the units in deploy/systemd, too.
     static let niceness: Int32 = 10
-    /// The niceness of PostgreSQL's processes for long statements, the highest one: docs/decisions/0044-background-work.md
+    /// The niceness of PostgreSQL's processes for long statements, the highest one: docs/decisions/0066-libpq-threads.md
     static let statementNiceness: Int32 = 19
 
     /// Lowers the priority of all threads of this process, on Linux. A failure leaves it as it is.

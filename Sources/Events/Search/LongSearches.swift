@@ -8,7 +8,7 @@ internal import Synchronization
 /// A search takes turns with the others, one part at a time. So a short one does not wait for a long one to end, and at most half of
 /// the processors search. The other processors serve the event loops and the tasks of other requests.
 package final class LongSearches: Sendable {
-    /// Number of visits of one part. They take about 0.1 ms (decision 24).
+    /// Number of visits of one part. They take about 0.1 ms (decision 68).
     package static let visitsOfPart = 250
     /// Maximum number of searches under way. Each keeps a snapshot of the index.
     static let limit = 64

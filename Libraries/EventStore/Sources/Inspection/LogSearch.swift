@@ -2,6 +2,9 @@ internal import Encoding
 internal import Postgres
 
 /// The criteria of a search in the log. A recorded event must meet all of them.
+///
+/// Searches are rare, and every append pays for each index under the log's lock. So one BRIN index serves them: it costs an append 2.5 µs
+/// an event, where B-trees would write five random pages. Text has no index; an index of trigrams would be larger than the log.
 struct LogCriteria: Sendable, Hashable {
     var type: String?
     var category: String?

@@ -24,7 +24,7 @@ private final class CompressorPool<Compressor>: Sendable {
     }
 }
 
-/// gzip by ISA-L (decision 43).
+/// gzip by ISA-L (decision 68).
 enum GzipCompressor {
     /// The state of ISA-L, 80 KiB, and its memory for the matches of one response. The pool never frees them.
     @safe private struct State {

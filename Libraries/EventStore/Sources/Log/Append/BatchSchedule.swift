@@ -1,4 +1,4 @@
-/// Decides when the queue of the writer becomes a transaction: docs/decisions/0041-paced-transactions.md
+/// Decides when the queue of the writer becomes a transaction: docs/decisions/0062-one-writer.md
 struct BatchSchedule: Sendable {
     /// Maximum number of appends in one transaction.
     static let batchLimit = 1_000

@@ -88,7 +88,7 @@ public final class EventLog: Service {
     static let transactionsUnderWay = 2
 
     /// Settings of the writer's session. Its statements find rows by keys, one after the other. Another kind of join would read a whole
-    /// index. PostgreSQL need not plan them again for each batch: docs/decisions/0042-plans.md
+    /// index. PostgreSQL need not plan them again for each batch: docs/decisions/0062-one-writer.md
     public static let sessionSettings = [
         "enable_hashjoin": "off", "enable_mergejoin": "off", "enable_seqscan": "off", "plan_cache_mode": "force_generic_plan",
     ]
