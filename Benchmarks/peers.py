@@ -8,7 +8,7 @@
 - the appends of message-db and of Marten, as SQL of our own, driven by pgbench, beside humon's
 
 Each round measures every row on each system, and every second round in the reverse order. The script first compares the answers of
-the systems. It ends at the first wrong answer and at the first error. It writes docs/benchmarks.md and draws its chart.
+the systems. It ends at the first wrong answer and at the first error. It writes docs/benchmarks/peers.txt and draws its chart.
 
 Usage: Benchmarks/peers.py [ROUNDS [SECONDS-A-ROW]], EVENTS=100000, PLACE=DIRECTORY to keep the events and the rounds: a later run
 with the same programs and the same seconds adds its rounds to them. Needs Python 3 with venv, PyPI once, wrk, pgbench, PostGIS,

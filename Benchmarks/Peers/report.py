@@ -1,12 +1,11 @@
-"""The rounds of a session, kept in PLACE, and the tables that docs/benchmarks.md shows of them."""
+"""The rounds of a session, kept in PLACE, and the tables of docs/benchmarks/peers.txt."""
 
 import hashlib, json, os, re, statistics, subprocess, sys, time
 
 import nodes
 from wrk import Load
 
-PAGE = nodes.ROOT + "/docs/benchmarks.md"
-BEGIN, END = "<!-- Written by make bench NAME=peers: begin -->", "<!-- end -->"
+PAGE = nodes.ROOT + "/docs/benchmarks/peers.txt"
 REQUESTS = {
     "get": "`GET /v1/events/:id`", "near1": "`nearests`, 1 km", "near5": "`nearests`, 5 km", "near1-gzip": "`nearests`, 1 km, gzip",
     "near5-gzip": "`nearests`, 5 km, gzip", "post": "`POST /v1/events`", "append": "append",
@@ -70,12 +69,11 @@ def latency(values):
 
 
 def tables(rounds: Rounds, systems, sizes, compared):
-    """The block of docs/benchmarks.md between its marks."""
+    """The text of docs/benchmarks/peers.txt."""
     held = rounds.conditions
     requests = sum(load.requests for one in rounds.loads for load in one.values())
     errors = sum(load.errors for one in rounds.loads for load in one.values())
     lines = [
-        "![Requests a second of humon, FastAPI, PostGIS, Redis and nginx](peers.svg)", "",
         f"- {time.strftime('%d %B %Y')}, commit {output('git', '-C', nodes.ROOT, 'describe', '--always')}, {held['machine']} shared with the "
         f"load generators, {output('uname', '-sr')}",
         f"- {held['events']:,} events, {held['connections']} connections, {len(rounds.loads)} rounds of {held['seconds']} s a row; "
@@ -103,11 +101,7 @@ def tables(rounds: Rounds, systems, sizes, compared):
 
 
 def write(text):
-    """Puts the tables into docs/benchmarks.md, and draws the charts anew."""
-    with open(PAGE) as file:
-        before, found, rest = file.read().partition(BEGIN)
-    if not found:
-        sys.exit(f"{PAGE} does not have the line {BEGIN}")
+    """Puts the tables into docs/benchmarks/peers.txt, and draws the charts anew."""
     with open(PAGE, "w") as file:
-        file.write(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}")
+        file.write(text + "\n")
     subprocess.run([sys.executable, nodes.ROOT + "/scripts/chart"], check=True)

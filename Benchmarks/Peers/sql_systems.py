@@ -5,7 +5,7 @@ import json
 from postgres import Cluster
 from seeding import APPENDS, DATABASE, POSTED, places
 
-# The size of a recorded event in docs/benchmarks.md: data and metadata.
+# The size of a recorded event, data and metadata, in the benchmark of the log.
 EVENT_BYTES = 272
 METADATA = '{"request_id": "0b54e7a0-5f0f-4f1c-9a51-2f5f4d6f3c11","actor": 1,"trace_id": null}'
 EVENT = "v1_event(e.id, e.owner_id, e.name, e.address, e.lat, e.lon, e.started_at, e.ended_at)"
