@@ -225,7 +225,7 @@ for target in package.targets where target.type != .system {
         // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0444-member-import-visibility.md
         .enableUpcomingFeature("MemberImportVisibility"),
     ]
-    // Unsafe code is listed in docs/security.md.
+    // unsafe.txt lists the files with unsafe code.
     // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0458-strict-memory-safety.md
     if !callingC.contains(target.name) { target.swiftSettings?.append(.strictMemorySafety()) }
     // `@_lifetime`, which SwiftNIO uses too: a cell of a result cannot outlive its row.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A model of the needs of a service by the number of its users, from measured constants.
 
-Usage: Benchmarks/capacity.py [--write|--check]. Without an option it prints the tables; with --write it writes them into
+Usage: Benchmarks/capacity.py [--write|--check]. Without an option it prints the tables; with --write it writes five rows into
 docs/deploying.md, and with --check it exits with 1 if they differ from those of the page. Benchmarks/capacity.json has the assumptions
 about users and machines, and the constants, each with its source.
 """
@@ -115,13 +115,28 @@ ROWS = (
     ("WAL of the growth", lambda s: rounded(s.wal_gigabytes, "GB")),
 )
 
+# The rows of docs/deploying.md.
+SHOWN = ("writes a second", "**nodes**", "**connections** of PostgreSQL", "memory of a node, most during its start", "log")
 
-def page():
+
+def table(services, rows):
+    head = ["| users | " + " | ".join(f"{users:,}" for users in USERS) + " |", "|---|" + "---:|" * len(USERS)]
+    return head + [f"| {name} | " + " | ".join(shown(service) for service in services) + " |" for name, shown in rows]
+
+
+def model():
     data = json.loads((ROOT / "Benchmarks/capacity.json").read_text())
     a, c = Values(data["assumptions"]), Values(data["constants"])
-    services = [Service(users, a, c) for users in USERS]
-    lines = ["| users | " + " | ".join(f"{users:,}" for users in USERS) + " |", "|---|" + "---:|" * len(USERS)]
-    lines += [f"| {name} | " + " | ".join(shown(service) for service in services) + " |" for name, shown in ROWS]
+    return data, a, c, [Service(users, a, c) for users in USERS]
+
+
+def rows_of_the_page():
+    return "\n".join(table(model()[3], [row for row in ROWS if row[0] in SHOWN]))
+
+
+def page():
+    data, a, c, services = model()
+    lines = table(services, ROWS)
     firsts = [max(service.limits(a, c), key=lambda limit: limit[1]) for service in services]
     lines.append("| the limit that is nearest | " + " | ".join(f"{name}: {rounded(100 * used)} %" for name, used, _ in firsts) + " |")
     lines += ["", "| limit, after the growth | users | answer |", "|---|---:|---|"]
@@ -143,7 +158,7 @@ def main():
     _, _, after = rest.partition(END)
     if not after:
         sys.exit(f"{PAGE.name} lacks the lines that mark the tables")
-    wanted = f"{before}{BEGIN}\n\n{page()}\n\n{END}{after}"
+    wanted = f"{before}{BEGIN}\n\n{rows_of_the_page()}\n\n{END}{after}"
     if option == "--write":
         PAGE.write_text(wanted)
     elif option == "--check":

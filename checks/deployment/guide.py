@@ -1,4 +1,4 @@
-"""Runs docs/deploying.md as written: every `sh` block of commands, in one shell, in order."""
+"""Runs the guide as written: every `sh` block of its pages, in one shell, in order."""
 
 import difflib, os, re, threading
 
@@ -14,12 +14,15 @@ systemctl() {
 }
 """
 MARK = "-- end of block --"
+PAGES = ("docs/deploying.md", "docs/high-availability.md", "docs/backup.md")
 
 
 def guide(deployment):
     sandbox, database = deployment.sandbox, deployment.database
-    with open(f"{ROOT}/docs/deploying.md") as file:
-        blocks = re.findall(r"^```sh\n(.*?)^```$(?:\n+```text\n(.*?)^```$)?", file.read(), re.M | re.S)
+    blocks = []
+    for page in PAGES:
+        with open(f"{ROOT}/{page}") as file:
+            blocks += re.findall(r"^```sh\n(.*?)^```$(?:\n+```text\n(.*?)^```$)?", file.read(), re.M | re.S)
     sandbox.folder("backups", 0o700)
     script = sandbox.write("guide.sh", PRELUDE + f"\necho '{MARK}'\n".join(commands for commands, _ in blocks))
     environment = deployment.nodes[0].settings | {
@@ -36,7 +39,7 @@ def guide(deployment):
         "NODE_B": deployment.nodes[1].address,
         "RESTORED_PORT": database.port,
     }
-    # The page itself sets these.
+    # The guide itself sets these.
     for name in ("DATABASE_URL_FILE", "TB_APP_SECRET_FILE"):
         del environment[name]
     ends = threading.Event()
@@ -50,11 +53,11 @@ def guide(deployment):
     for (commands, expected), answer in zip(blocks, said.split(MARK)):
         if expected and normalised(expected) != normalised(answer):
             difference = "\n".join(
-                difflib.unified_diff(normalised(expected), normalised(answer), "docs/deploying.md", "printed", lineterm="")
+                difflib.unified_diff(normalised(expected), normalised(answer), "the guide", "printed", lineterm="")
             )
             raise Failed(f"{commands}printed something else:\n{difference}")
     return (
-        f"{len(blocks)} blocks of docs/deploying.md run, {sum(bool(expected) for _, expected in blocks)} outputs compared"
+        f"{len(blocks)} blocks of the guide run, {sum(bool(expected) for _, expected in blocks)} outputs compared"
     )
 
 

@@ -6,7 +6,7 @@ from .tree import idle_exceptions, line_at, line_of, rule
 
 # Names in documents that no source declares, no alert and no page has.
 FOREIGN_NAMES = {
-    "browsers": "EventSource", "Swift": "AsyncSequence RawSpan", "Foundation": "FoundationNetworking",
+    "browsers": "EventSource", "Swift": "AsyncSequence", "Foundation": "FoundationNetworking",
     "ArgumentParser": "AsyncParsableCommand",
     "swift-service-lifecycle": "ServiceGroup", "systemd": "LimitNOFILE MemoryMax",
     "the stored name of a domain event": "UserErased",
