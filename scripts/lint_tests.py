@@ -292,7 +292,7 @@ class Documents(Samples):
         shown = {f"Libraries/{name}/README.md": f"# {name}\n```swift\nlet tea = Tea()\n    tea.pour()\n```\n" for name in LIBRARIES}
         tests = {f"Libraries/{name}/Tests/A.swift": "func a() {\n    let tea = Tea()\n    tea.pour()\n}\n" for name in LIBRARIES}
         client = {"HumonClient/README.md": "```swift\nhumon()\n```\n", "HumonClient/Tests/PageListings.swift": "humon()\n"}
-        return shown | tests | client | {"docs/clients.md": "```swift\nhumon()\n```\n", "Libraries/Encoding/Sources/Tea.swift": text}
+        return shown | tests | client | {"Libraries/Encoding/Sources/Tea.swift": text}
 
     def test_listings_are_compiled_by_tests(self):
         rule, path = documents.listings_are_compiled_by_tests, "Libraries/Encoding/Sources/Tea.swift"
@@ -305,9 +305,9 @@ class Documents(Samples):
         self.broken(rule, files | between, "Libraries/Postgres/README.md:2")
         self.broken(rule, files | {"Libraries/Postgres/README.md": "# No code\n"}, "Libraries/Postgres/README.md:1")
         page = "```swift\ntea()\n```\n\n```swift not-compiled\ntea()\n```\n"
-        self.broken(rule, files | {"docs/clients.md": page}, "docs/clients.md:1", "docs/clients.md:5")
-        marked = "```swift sketch\nhumon()\n```\n"
-        self.broken(rule, files | {"docs/clients.md": marked}, "docs/clients.md:1")
+        client = "HumonClient/README.md"
+        self.broken(rule, files | {client: page}, f"{client}:1", f"{client}:5")
+        self.broken(rule, files | {client: "```swift\nhumon()\n```\n\n```swift sketch\nhumon()\n```\n"}, f"{client}:5")
 
     def test_front_doors_show_an_example(self):
         example = "/// A.\n///\n/// ```swift\n/// a()\n/// ```\n{}\n}}\n"

@@ -1,7 +1,7 @@
 import Foundation
 import HumonClient
 
-// The Swift listings of docs/clients.md. `make lint` holds the page equal to this file, and a test runs each function.
+// The Swift listings of HumonClient/README.md. `make lint` holds the page equal to this file, and a test runs each function.
 
 /// The events that a map shows.
 struct ShownEvents {

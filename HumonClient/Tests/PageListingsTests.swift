@@ -5,11 +5,11 @@ import Testing
 
 @testable import HumonClient
 
-@Suite struct `The Swift listings of the page for clients` {
+@Suite struct `The listings of the client's page` {
     private static let manifest = "file=Package.swift"
     private static let program = "file=Sources/MyApp/main.swift"
 
-    private static func listings() throws -> [Listing] { Listing.all(in: try Repository.text("docs/clients.md")) }
+    private static func listings() throws -> [Listing] { Listing.all(in: try Repository.text("HumonClient/README.md")) }
 
     /// As an app developer has it: a package with the files of the page, beside a checkout. The listings that continue the program
     /// stand in a function that does not run, because the last one has no end.

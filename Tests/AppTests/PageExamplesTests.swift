@@ -23,10 +23,9 @@ import Testing
         return examples
     }
 
-    @Test(arguments: [("README.md", 1), ("docs/clients.md", 15)])
-    func `get the responses that the page shows, in one shell from top to bottom`(page: String, least: Int) async throws {
+    @Test(arguments: ["README.md", "docs/clients.md"])
+    func `get the responses that the page shows, in one shell from top to bottom`(page: String) async throws {
         let examples = try Self.examples(of: page)
-        try #require(examples.count >= least)
         #expect(examples.contains { $0.response != nil })
         try await HumonProcess.withDirectory { directory in
             try await HumonProcess.withServer(in: directory) { _, port in

@@ -40,14 +40,6 @@ import Testing
         #expect(documented.sorted() == FieldError.Code.allCases.map(\.rawValue).sorted())
     }
 
-    @Test func `the page for clients has a table with every code and its status`() throws {
-        let page = try Repository.text("docs/clients.md")
-        for code in Self.codes {
-            #expect(page.contains("\n| `\(code.name)` | \(code.status ?? "") |"), "\(code.name)")
-        }
-        for code in FieldError.Code.allCases { #expect(page.contains("\n| `\(code.rawValue)` |"), "\(code.rawValue)") }
-    }
-
     @Test func `the documentation page has an anchor for the type of every problem`() {
         let page = DocumentationPage.html(OpenAPIDocument.json)
         for code in Self.codes { #expect(page.contains(#"<tr id="error-\#(code.name)">"#), "\(code.name)") }

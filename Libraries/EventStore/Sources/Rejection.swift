@@ -19,7 +19,7 @@ extension Rejection {
     public var message: String? { nil }
 }
 
-/// The stable name of a reason, in snake case, as in `event_cancelled`. `docs/clients.md` lists all.
+/// The stable name of a reason, in snake case, as in `event_cancelled`. `docs/openapi.yaml` lists all.
 public struct RejectionCode: Sendable, Hashable {
     public let name: String
 
