@@ -240,9 +240,9 @@ class Documents(Samples):
         for text in ("[a](missing.md)", "[a](page.md#missing)", "[a](#missing)", "`Sources/Missing.swift`"):
             with self.subTest(text=text): self.broken(rule, page | {"docs/a.md": "\n" + text}, "docs/a.md:2")
         for text in ("[a](page.md)", "[a](page.md#two-words)", "[a](../docs/page.md)", "[a](https://example.org)",
-                     "```\n[a](missing.md)\n```", "`Sources/Web/WebModule.swift`",
-                     "`Sources/Tea`\n```swift file=Sources/Tea/Tea.swift\n```"):
-            with self.subTest(text=text): self.kept(rule, page | {"docs/a.md": text})
+                     "```\n[a](missing.md)\n```", "`Sources/Web/WebModule.swift`", "`Sources/Tea`"):
+            added = {"checks/extending/module/Sources/Tea/Tea.swift": ""}
+            with self.subTest(text=text): self.kept(rule, page | added | {"docs/a.md": text})
 
     def test_documents_name_types_that_exist(self):
         rule = documents.documents_name_types_that_exist
@@ -316,39 +316,15 @@ class Documents(Samples):
         self.kept(rule, files, root)
         self.broken(rule, files | {path: "/// A.\n" + documents.FRONT_DOORS[path]}, f"{path}:2", root=root)
 
-    def test_recipes_fit_the_sources(self):
-        rule = documents.recipes_fit_the_sources
-        page = """# Page
-## Add a module
-One files outside change.
-| `Sources/Web/A.swift` | change |
-### 1.
-```diff file=Sources/Web/A.swift
- let a = 1
-+let b = 2
-@@
--let d = 4
-```
-```swift file=Sources/Comments/B.swift
-let c = 3
-```
-## Add a field to an event
-| `Sources/Web/A.swift` | change |
-```diff file=Sources/Web/A.swift
- let d = 4
-```
-"""
-        path, file = "docs/extending.md", "Sources/Web/A.swift"
-        whole = {path: page, file: "import C\nlet a = 1\nlet d = 4\n"}
+    def test_examples_fit_the_sources(self):
+        rule, file = documents.examples_fit_the_sources, "Sources/Web/A.swift"
+        module, field = "checks/extending/module/Sources/Comments/B.swift", f"checks/extending/field/{file}.diff"
+        whole = {module: "let c = 3\n", field: " let a = 1\n+let b = 2\n@@\n-let d = 4\n", file: "import C\nlet a = 1\nlet d = 4\n"}
         self.kept(rule, whole)
-        self.broken(rule, {path: page}, f"{path}:6", f"{path}:17")
-        self.broken(rule, whole | {file: "let a = 1\n"}, f"{path}:6", f"{path}:17")
-        self.broken(rule, whole | {file: "let a = 1\nlet a = 1\nlet d = 4\n"}, f"{path}:6")
-        self.broken(rule, whole | {"Sources/Comments/B.swift": ""}, f"{path}:12")
-        self.broken(rule, whole | {path: page.replace("Sources/Comments/B", "Sources/HTTP/B")}, f"{path}:12")
-        self.broken(rule, whole | {path: page.replace("One files", "Two files")}, f"{path}:3")
-        row = "| `Sources/Web/A.swift` | change |\n```"
-        self.broken(rule, whole | {path: page.replace(row, "| `Sources/Web/C.swift` | new |\n" + row)}, f"{path}:16")
+        self.broken(rule, {path: text for path, text in whole.items() if path != file}, f"{field}:1")
+        self.broken(rule, whole | {file: "let a = 1\n"}, f"{field}:1")
+        self.broken(rule, whole | {file: "let a = 1\nlet a = 1\nlet d = 4\n"}, f"{field}:1")
+        self.broken(rule, whole | {"Sources/Comments/B.swift": ""}, f"{module}:1")
 
     def test_generated_documents_are_fresh(self):
         with tempfile.TemporaryDirectory(prefix="humon-lint-") as name:
@@ -502,8 +478,8 @@ class Rules(unittest.TestCase):
 
     def test_a_file_that_a_rule_looks_for_in_vain_is_known(self):
         sample = tree({})
-        list(documents.recipes_fit_the_sources(sample))
-        self.assertEqual(sample.missing, {"docs/extending.md"})
+        list(documents.examples_fit_the_sources(sample))
+        self.assertEqual(sample.missing, {"checks/extending/module", "checks/extending/field"})
 
 
 if __name__ == "__main__":

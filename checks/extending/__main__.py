@@ -1,4 +1,7 @@
-"""Follows docs/extending.md: adds the page's module and field to a copy of the sources, builds humon with them, and asks its routes.
+"""Follows docs/extending.md: adds a module and a field to a copy of the sources, builds humon with them, and asks its routes.
+
+The folders module and field have the files that each of them adds, at their paths, and for each file that changes a diff without line
+numbers. A line `@@` separates the places of a file.
 
 Usage: python3 checks/extending [--in-place] [--keep]
 
@@ -17,19 +20,21 @@ from server import HumonServer
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = "docs/extending.md"
 DOCUMENT, EMBEDDED = "docs/openapi.yaml", "Sources/CDocumentation/openapi.json"
-# Each recipe: its title, the folders whose files do not count, and the largest number of files outside of these folders.
+FOLDER = pathlib.Path(__file__).resolve().parent
+# Each recipe: its section, its folder here, the folders whose files do not count, and the largest number of files outside of these.
 RECIPES = [
-    ("Add a module", ("Sources/Comments/", "Tests/CommentsTests/"), 6),
-    ("Add a field to an event", ("Tests/", "docs/"), 8),
+    ("Add a module", "module", ("Sources/Comments/", "Tests/CommentsTests/"), 6),
+    ("Add a field to an event", "field", ("Tests/", "docs/"), 8),
 ]
 BUILD_SECONDS = 3600
 REQUEST_SECONDS = 30
 
 
-def blocks(page):
-    """Returns the code blocks that name a file, as (language, file, lines)."""
-    found = re.findall(r"^```(\w+) file=(\S+)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    return [(language, file, text.splitlines()) for language, file, text in found]
+def changes(folder):
+    """Returns the files that a recipe changes or adds, as (whether it is a diff, path, text)."""
+    paths = sorted(path for path in (FOLDER / folder).rglob("*") if path.is_file())
+    names = [(path, str(path.relative_to(FOLDER / folder))) for path in paths]
+    return [(name.endswith(".diff"), name.removesuffix(".diff"), path.read_text()) for path, name in names]
 
 
 def section_of(page, title):
@@ -55,7 +60,7 @@ def edited_once(text, file, lines):
     # The last line may be the beginning of a longer line, such as a list.
     old_text, new_text = "\n" + "\n".join(old), "\n" + "\n".join(new)
     if ("\n" + text).count(old_text) != 1:
-        raise Failed(f"{PAGE}: these lines must stand in {file} exactly once:\n" + "\n".join(old))
+        raise Failed(f"these lines must stand in {file} exactly once:\n" + "\n".join(old))
     return ("\n" + text).replace(old_text, new_text)[1:]
 
 
@@ -68,11 +73,11 @@ def sources():
 
 
 def followed():
-    """Returns the files of the checkout with the examples of the page, as sources() does."""
+    """Returns the files of the checkout with the two examples, as sources() does."""
     page = (ROOT / PAGE).read_text()
     contents = sources()
-    for title, own_folders, maximum in RECIPES:
-        follow(section_of(page, title), title, own_folders, maximum, contents)
+    for title, folder, own_folders, maximum in RECIPES:
+        follow(section_of(page, title), title, folder, own_folders, maximum, contents)
     command = [ROOT / "scripts/openapi"]
     contents[EMBEDDED] = subprocess.run(command, input=contents[DOCUMENT], check=True, stdout=subprocess.PIPE).stdout
     return contents
@@ -80,7 +85,7 @@ def followed():
 
 @contextlib.contextmanager
 def changed_in_place():
-    """Changes the checkout as the page says, and puts the files back."""
+    """Changes the checkout by the examples, and puts the files back."""
     if subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, check=True, capture_output=True).stdout:
         raise Failed("the checkout has changes of its own: commit them, or leave --in-place out")
     before, after = sources(), followed()
@@ -101,18 +106,18 @@ def changed_in_place():
                     os.removedirs((ROOT / file).parent)
 
 
-def follow(section, title, own_folders, maximum, contents):
-    """Changes the contents as a section of the page says."""
+def follow(section, title, folder, own_folders, maximum, contents):
+    """Changes the contents by the files of a recipe."""
     touched = []
-    for language, file, lines in blocks(section):
-        if language == "diff":
+    for is_diff, file, text in changes(folder):
+        if is_diff:
             if file not in contents:
-                raise Failed(f"{PAGE} changes {file}, which is not there")
-            contents[file] = edited(contents[file].decode(), file, lines).encode()
+                raise Failed(f"the example changes {file}, which is not there")
+            contents[file] = edited(contents[file].decode(), file, text.splitlines()).encode()
         else:
             if file in contents:
-                raise Failed(f"{PAGE} adds {file}, which is there already")
-            contents[file] = ("\n".join(lines) + "\n").encode()
+                raise Failed(f"the example adds {file}, which is there already")
+            contents[file] = text.encode()
         touched.append(file)
     outside = sorted({file for file in touched if not file.startswith(own_folders)})
     listed = files_outside(section)

@@ -7,7 +7,6 @@ from .tree import idle_exceptions, line_at, line_of, rule
 # Names in documents that no source declares, no alert and no page has.
 FOREIGN_NAMES = {
     "browsers": "EventSource", "Swift": "AsyncSequence",
-    "ArgumentParser": "AsyncParsableCommand",
     "swift-service-lifecycle": "ServiceGroup", "systemd": "LimitNOFILE MemoryMax",
     "the stored name of a domain event": "UserErased",
 }
@@ -17,9 +16,8 @@ NAMED_PATH = re.compile(r"`((?:Sources|Libraries|HumonClient|Tests|db|docs|scrip
 @rule
 def links_and_paths_lead_somewhere(tree):
     pages = {page.path: page for page in tree.pages}
+    added = [file for _, file in example_files(tree)]
     for page in tree.pages:
-        # A recipe adds files.
-        added = [file for _, _, file, _ in recipe_blocks(tree.text(page.path))]
         for line, link, path, anchor in page.links():
             target = os.path.normpath(os.path.join(os.path.dirname(page.path), path)) if path else page.path
             if not tree.exists(target):
@@ -196,45 +194,24 @@ def front_doors_show_an_example(tree):
             yield path, line_of(tree.text(path), declaration), f"the comment of {declaration.rstrip(' {')} has no example; add one"
 
 
-def recipe_blocks(text):
-    """The code blocks that name a file, as checks/extending reads them too: line, language, file and lines."""
-    for match in re.finditer(r"(?ms)^```(\w+) file=(\S+)\n(.*?)^```$", text):
-        yield line_at(text, match.start()), match[1], match[2], match[3].split("\n")[:-1]
-
-
-RECIPES = {"Add a module": ("Sources/Comments/", "Tests/CommentsTests/"), "Add a field to an event": ("Tests/", "docs/")}
-NUMBERS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten"]
+def example_files(tree):
+    """The files that the two examples of docs/extending.md add or change: path, and the path in the sources."""
+    return [(path, path.split("/", 3)[3]) for path in tree.below("checks/extending/module", "checks/extending/field")]
 
 
 @rule
-def recipes_fit_the_sources(tree):
-    path = "docs/extending.md"
-    text = tree.text(path)
-    for title, own_folders in RECIPES.items():
-        begin = text.find(f"\n## {title}\n") + 1
-        section = re.split(r"\n(?=## )", text[begin:])[0] if begin else ""
-        first = line_at(text, begin)
-        blocks = list(recipe_blocks(section))
-        if not blocks: yield path, first, f"the section {title} has no code block with a file; correct RECIPES in scripts/lint"
-        head = section.split("\n### ")[0]
-        told = re.findall(r"(?m)^\| `([^`]+)` \|", head)
-        for line, language, file, lines in blocks:
-            problem = misfit(tree, language, file, lines)
-            if problem: yield path, first + line - 1, problem
-            if not file.startswith(own_folders) and file not in told:
-                yield path, first + line - 1, f"the table does not list {file}; add it"
-        for file in set(told) - {file for _, _, file, _ in blocks} if title == "Add a field to an event" else ():
-            yield path, first + line_of(section, f"| `{file}`") - 1, f"no code block changes {file}; add the block, or remove the row"
-        for match in re.finditer(r"(\w+) files outside", head):
-            if match[1] != NUMBERS[len(told)]:
-                yield path, first + line_at(head, match.start()) - 1, f"the table has {len(told)} files; say so"
+def examples_fit_the_sources(tree):
+    for path, file in example_files(tree):
+        problem = misfit(tree, file, tree.text(path))
+        if problem: yield path, 1, problem
 
 
-def misfit(tree, language, file, lines):
-    """Why a code block cannot be applied to the sources."""
-    if language != "diff": return f"{file} is there already; name a new file, or show a diff" if tree.exists(file) else None
+def misfit(tree, file, text):
+    """Why a file of an example cannot be applied to the sources."""
+    if not file.endswith(".diff"): return f"{file} is there already; name a new file, or write a diff" if tree.exists(file) else None
+    file = file.removesuffix(".diff")
     if not tree.exists(file): return f"{file} is not there; correct the path"
-    for part in "\n".join(lines).split("\n@@\n"):
+    for part in text.removesuffix("\n").split("\n@@\n"):
         before = "\n".join(line[1:] for line in part.split("\n") if not line.startswith("+"))
         if ("\n" + tree.text(file)).count("\n" + before) != 1:
             return f"{file} does not have the lines of this change once; correct those from `{before.strip().splitlines()[0].strip()}`"
