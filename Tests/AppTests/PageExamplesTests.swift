@@ -23,7 +23,13 @@ import Testing
         return examples
     }
 
-    @Test(arguments: ["README.md", "docs/clients.md"])
+    /// With `humon` beside the other programs.
+    private static var environment: [String: String] {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        return ["PATH": HumonProcess.executable.deletingLastPathComponent().path + ":" + path]
+    }
+
+    @Test(arguments: ["README.md", "docs/first-hour.md", "docs/clients.md"])
     func `get the responses that the page shows, in one shell from top to bottom`(page: String) async throws {
         let examples = try Self.examples(of: page)
         #expect(examples.contains { $0.response != nil })
@@ -33,7 +39,7 @@ import Testing
                 let script = examples.map(\.commands).joined(separator: "\necho '\(separator)'\n")
                     .replacing("127.0.0.1:8080", with: "127.0.0.1:\(port)")
                 let result = try await HumonProcess.run(
-                    ["-c", script], in: directory, executable: URL(fileURLWithPath: "/bin/sh"))
+                    ["-c", script], in: directory, environment: Self.environment, executable: URL(fileURLWithPath: "/bin/sh"))
                 #expect(result.status == 0, "\(result.error)")
                 let responses = result.output.split(separator: separator, omittingEmptySubsequences: false)
                 try #require(responses.count == examples.count)
