@@ -389,13 +389,13 @@ class Deployment(Samples):
     def test_alerts_have_tests_and_runbooks(self):
         rule = deployment.alerts_have_tests_and_runbooks
         alert = '- alert: Tea\n  runbook_url: "file:///usr/share/doc/humon/runbooks.md#tea"\n'
-        runbook = "# Runbooks\n\n### Tea\n\n- **Means:** a\n- **Look:** b\n- **Type:** c\n- **Wake:** d\n"
+        runbook = "# Runbooks\n\n### Tea\n\n**Look:** b. **Type:** c.\n\n## Procedures\n\n### Kettle: descale\n"
         files = {"deploy/prometheus/alerts.yml": "\n" + alert, "deploy/prometheus/alerts-test.yml": '{alertname="Tea"}',
                  "docs/runbooks.md": runbook, "docs/deploying.md": "/usr/share/doc/humon/runbooks.md"}
         self.kept(rule, files)
         self.broken(rule, files | {"deploy/prometheus/alerts-test.yml": ""}, "deploy/prometheus/alerts.yml:2")
         self.broken(rule, files | {"deploy/prometheus/alerts.yml": alert.replace("#tea", "#milk")}, "deploy/prometheus/alerts.yml:1")
-        self.broken(rule, files | {"docs/runbooks.md": runbook.replace("**Wake:**", "")}, "docs/runbooks.md:3")
+        self.broken(rule, files | {"docs/runbooks.md": runbook.replace("**Type:**", "")}, "docs/runbooks.md:3")
         other = files | {"docs/runbooks.md": runbook.replace("Tea", "Milk")}
         self.broken(rule, other, "deploy/prometheus/alerts.yml:2", "docs/runbooks.md:3")
         self.broken(rule, files | {"docs/deploying.md": ""}, "docs/deploying.md:1")

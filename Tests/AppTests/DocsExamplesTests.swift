@@ -28,7 +28,6 @@ import Testing
                 within: .seconds(600))
             #expect(result.status == 0, "\(result.error)")
             let (expected, found) = (Self.normalised(written), Self.normalised(result.output))
-            #expect(expected.count > 300)
             for difference in found.difference(from: expected) {
                 switch difference {
                 case .insert(let line, let text, _): Issue.record("line \(line + 1) should be: \(text)")

@@ -92,7 +92,7 @@ def alerts(tree):
 def alerts_have_tests_and_runbooks(tree):
     page = "docs/runbooks.md"
     text = tree.text(page)
-    sections = {part.split("\n")[0]: part for part in text.split("\n### ")[1:] if "**Means:**" in part}
+    sections = {part.split("\n")[0]: part for part in text.split("\n## Procedures")[0].split("\n### ")[1:]}
     tests = "".join(tree.text(f"deploy/prometheus/{file}") for file in ("alerts-test.yml", "alerts-days-test.yml"))
     names = set()
     for name, file, line, body in alerts(tree):
@@ -104,8 +104,8 @@ def alerts_have_tests_and_runbooks(tree):
     for name, section in sections.items():
         line = line_of(text, f"\n### {name}\n") + 1
         if name not in names: yield page, line, f"there is no alert {name}; remove the runbook, or correct its name"
-        for part in ("**Look:**", "**Type:**", "**Wake:**"):
-            if part not in section: yield page, line, f"the runbook does not say {part.strip('*:')}; add - {part}"
+        for part in ("**Look:**", "**Type:**"):
+            if part not in section: yield page, line, f"the runbook does not say {part.strip('*:')}; add {part}"
     if "/usr/share/doc/humon/runbooks.md" not in tree.text("docs/deploying.md"):
         yield "docs/deploying.md", 1, "the guide does not install the runbooks; the alerts link to /usr/share/doc/humon/runbooks.md"
 
