@@ -28,7 +28,7 @@ COPY db db
 COPY scripts/release scripts/release
 # Without a change to Package.resolved: another version ends the build.
 RUN scripts/release humon --force-resolved-versions \
-    && install -D --strip .build/release/humon /out/humon
+    && install -D .build/release/humon /out/humon
 
 # Base backups and their trial restore, which need PostgreSQL of the database's version and humon.
 FROM ${POSTGRES_IMAGE} AS backup

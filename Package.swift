@@ -38,7 +38,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
-        .package(url: "https://github.com/hummingbird-project/swift-mustache", exact: "2.1.1"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", exact: "1.0.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
@@ -87,14 +86,13 @@ let package = Package(
                 .serviceLifecycle, .unixSignals,
             ]
         ),
-        // The OpenAPI document and the templates of its page. Their list is in documentation_files.c.
-        .target(name: "CDocumentation", exclude: ["openapi.json", "page"]),
+        // The OpenAPI document and its page. Their list is in documentation_files.c.
+        .target(name: "CDocumentation", exclude: ["openapi.json", "docs.css", "docs.html", "template.html"]),
         .target(
             name: "HTTP",
             dependencies: [
                 "CDocumentation", "HTTPServer", "Attendances", "Tasks", "Accounts", "Events", "Users", "EventStore", "Encoding",
-                "Telemetry", "Hashing", .httpTypes, .logging, .product(name: "Mustache", package: "swift-mustache"), .nioCore,
-                .serviceLifecycle,
+                "Telemetry", "Hashing", .httpTypes, .logging, .nioCore, .serviceLifecycle,
             ]
         ),
         // The files of the map page. Their list is in web_files.c.

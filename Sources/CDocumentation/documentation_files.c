@@ -1,4 +1,4 @@
-// The texts of the documentation, embedded by the compiler as those of the log are (CLogSchema).
+// The API's document and its page, embedded by the compiler as the texts of the log are (CLogSchema).
 #include "CDocumentation.h"
 
 #pragma clang diagnostic ignored "-Wc23-extensions"
@@ -11,17 +11,12 @@ static const unsigned char bytes_openapi_json[] = {
 };
 FILE(openapi_json)
 
-static const unsigned char bytes_page_css[] = {
-#embed "page/page.css"
+static const unsigned char bytes_docs_html[] = {
+#embed "docs.html"
 };
-FILE(page_css)
+FILE(docs_html)
 
-static const unsigned char bytes_page_mustache[] = {
-#embed "page/page.mustache"
+static const unsigned char bytes_docs_css[] = {
+#embed "docs.css"
 };
-FILE(page_mustache)
-
-static const unsigned char bytes_response_mustache[] = {
-#embed "page/response.mustache"
-};
-FILE(response_mustache)
+FILE(docs_css)

@@ -62,7 +62,7 @@ import Testing
 
     private static func unescaped(_ text: String) -> String {
         text.replacing("&lt;", with: "<").replacing("&gt;", with: ">").replacing("&quot;", with: "\"").replacing(
-            "&#39;", with: "'"
+            "&#x27;", with: "'"
         )
         .replacing("&amp;", with: "&")
     }

@@ -9,8 +9,8 @@ import Testing
 @testable import HTTPServer
 
 @Suite struct `The errors in the OpenAPI document` {
-    private static let reader = DocumentReader(document: OpenAPIDocument.json)
-    private static let codes = DocumentedCode.all(in: OpenAPIDocument.json, schema: "ErrorCode")
+    private static let codes = OpenAPIDocument.codes("ErrorCode")
+    private static let responses = OpenAPIDocument.json["components"]?["responses"]?.members ?? []
 
     /// The codes that the sources name: as literals, and by the statuses of errors without a code of their own.
     private static func codesInSources() throws -> Set<String> {
@@ -36,26 +36,27 @@ import Testing
     }
 
     @Test func `every code of a field is in the document, and no other`() {
-        let documented = DocumentedCode.all(in: OpenAPIDocument.json, schema: "FieldErrorCode").map(\.name)
+        let documented = OpenAPIDocument.codes("FieldErrorCode").map(\.name)
         #expect(documented.sorted() == FieldError.Code.allCases.map(\.rawValue).sorted())
     }
 
-    @Test func `the documentation page has an anchor for the type of every problem`() {
-        let page = DocumentationPage.html(OpenAPIDocument.json)
+    @Test func `the documentation page has an anchor for the type of every problem`() throws {
+        let page = try Repository.text("Sources/CDocumentation/docs.html")
         for code in Self.codes { #expect(page.contains(#"<tr id="error-\#(code.name)">"#), "\(code.name)") }
     }
 
     @Test func `the codes of a response have its status`() {
         let statuses = Dictionary(Self.codes.map { ($0.name, $0.status) }) { first, _ in first }
-        for error in DocumentedError.all(in: OpenAPIDocument.json) {
-            #expect(!error.codes.isEmpty, "\(error.name)")
-            for code in error.codes { #expect(statuses[code] == error.status, "\(error.name) \(code)") }
+        for response in Self.responses {
+            guard let problem = OpenAPIDocument.problem(response.value) else { continue }
+            #expect(!problem.codes.isEmpty, "\(response.name)")
+            for code in problem.codes { #expect(statuses[code] == problem.status, "\(response.name) \(code)") }
         }
     }
 
     @Test func `every example of a problem fits its response`() throws {
-        for response in OpenAPIDocument.json["components"]?["responses"]?.members ?? [] {
-            guard let problem = Self.reader.problem(response.value) else { continue }
+        for response in Self.responses {
+            guard let problem = OpenAPIDocument.problem(response.value) else { continue }
             let content = try #require(response.value["content"]?["application/problem+json"])
             let examples =
                 content["example"].map { [$0] } ?? (content["examples"]?.members ?? []).compactMap { $0.value["value"] }
@@ -77,7 +78,7 @@ import Testing
                     #expect(responses.contains { $0.name == status }, "\(operation.name) \(path.name) \(status)")
                 }
                 for response in responses where response.name >= "400" && path.name != "/health" {
-                    let problem = Self.reader.problem(Self.reader.resolved(response.value))
+                    let problem = OpenAPIDocument.problem(OpenAPIDocument.resolved(response.value))
                     #expect(problem?.status == response.name, "\(operation.name) \(path.name) \(response.name)")
                 }
             }
@@ -99,7 +100,7 @@ extension TestAPI {
             return
         }
         guard let type = answer.header("content-type")?.split(separator: ";").first else { return }
-        let content = DocumentReader(document: OpenAPIDocument.json).resolved(response)["content"]
+        let content = OpenAPIDocument.resolved(response)?["content"]
         #expect(content?[String(type)] != nil, "\(answer.status) for \(route.method) \(route.path) as \(type)")
     }
 }

@@ -8,7 +8,7 @@ import Testing
 
 /// The document's example with every field is the list of fields that these tests use. docs/extending.md adds one.
 @Suite struct `The fields of an event` {
-    private static let components = OpenAPIDocument.json(serving: .all)["components"]
+    private static let components = OpenAPIDocument.json["components"]
     private static let example = members(components?["examples"]?["EventDetails"]?["value"])
     private static let names = Set(example.map(\.name))
     private static let required = ["name", "lat", "lon", "started_at"]

@@ -8,22 +8,26 @@ import Yams
 @testable import HTTP
 
 @Suite struct `The OpenAPI document` {
-    private static func members(_ json: JSON?) -> [JSONObject.Member] {
-        if case .object(let object) = json { object.members } else { [] }
+    private static let methods = ["get", "put", "post", "delete", "patch"]
+    private static let operations = (OpenAPIDocument.json["paths"]?.members ?? []).flatMap { path in
+        path.value.members.filter { methods.contains($0.name) }.map {
+            (name: "\($0.name.uppercased()) \(path.name) \($0.value["operationId"]?.string ?? "")", operation: $0.value)
+        }
     }
 
-    @Test func `the document has exactly the routes that are served`() async throws {
-        let methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace"]
-        let described = Self.members(OpenAPIDocument.json["paths"]).flatMap { path in
-            Self.members(path.value).filter { methods.contains($0.name) }.map { operation in
-                "\(operation.name.uppercased()) \(path.name) \(operation.value["operationId"]?.text ?? "")"
-            }
-        }
+    private static func references(_ json: JSON) -> Set<String> {
+        var found = Set(json.elements.flatMap(references) + json.members.flatMap { references($0.value) })
+        if let target = json["$ref"]?.string { found.insert(target) }
+        return found
+    }
+
+    @Test func `the document has exactly the routes that are served, each under a tag of its own`() async throws {
         try await TestAPI.with { api in
-            let served = api.routes.map { "\($0.method.rawValue) \($0.path) \"\($0.operation)\"" }
-            #expect(Set(served) == Set(described))
-            #expect(served.count == described.count)
+            let served = api.routes.map { "\($0.method.rawValue) \($0.path) \($0.operation)" }
+            #expect(served.sorted() == Self.operations.map(\.name).sorted())
         }
+        let tags = Set((OpenAPIDocument.json["tags"]?.elements ?? []).compactMap { $0["name"] })
+        #expect(tags == Set(Self.operations.flatMap { $0.operation["tags"]?.elements ?? [] }))
     }
 
     @Test func `the document is OpenAPI 3.1 and is served as JSON`() async throws {
@@ -38,36 +42,30 @@ import Yams
 
     @Test func `the document in the program is docs/openapi.yaml`() throws {
         let root = try #require(try Yams.compose(yaml: Repository.text("docs/openapi.yaml")))
-        let isEqual = try OpenAPIDocument.file == JSON(root)
+        let isEqual = try OpenAPIDocument.json == JSON(root)
         #expect(isEqual, "run make docs NAME=openapi, and build again")
     }
 
-    @Test func `every reference in the document resolves`() throws {
-        var missing: [String] = []
-        func look(_ json: JSON) {
-            switch json {
-            case .array(let elements): elements.forEach(look)
-            case .object(let object):
-                for member in object.members {
-                    if member.name == "$ref", case .string(let pointer) = member.value {
-                        let target = pointer.split(separator: "/").dropFirst().reduce(Optional(OpenAPIDocument.json)) {
-                            $0?[String($1)]
-                        }
-                        if target == nil { missing.append(pointer) }
-                    }
-                    look(member.value)
+    @Test func `the document refers to everything that it has, and to nothing else`() {
+        let document = OpenAPIDocument.json
+        let components = (document["components"]?.members ?? []).filter { $0.name != "securitySchemes" }.flatMap { kind in
+            kind.value.members.map { "#/components/\(kind.name)/\($0.name)" }
+        }
+        #expect(Self.references(document) == Set(components))
+        let schemes = Set((document["components"]?["securitySchemes"]?.members ?? []).map(\.name))
+        let required =
+            Self.operations.flatMap { $0.operation["security"]?.elements ?? [] } + (document["security"]?.elements ?? [])
+        #expect(Set(required.flatMap { $0.members.map(\.name) }) == schemes)
+        let ids = Set(Self.operations.compactMap { $0.operation["operationId"] })
+        for (name, operation) in Self.operations {
+            for answer in operation["responses"]?.members ?? [] {
+                for link in answer.value["links"]?.members ?? [] {
+                    let target = OpenAPIDocument.resolved(link.value)?["operationId"]
+                    #expect(target.map(ids.contains) == true, "\(name): \(link.name)")
                 }
-            case .null, .bool, .number, .string: break
             }
         }
-        look(OpenAPIDocument.json)
-        #expect(missing == [])
     }
-}
-
-extension OpenAPIDocument {
-    /// The document of a server with all apps.
-    static let json = json(serving: .all)
 }
 
 /// Why YAML is not JSON.

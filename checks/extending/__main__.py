@@ -19,7 +19,8 @@ from server import HumonServer
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = "docs/extending.md"
-DOCUMENT, EMBEDDED = "docs/openapi.yaml", "Sources/CDocumentation/openapi.json"
+# What scripts/openapi writes.
+EMBEDDED = ["Sources/CDocumentation/openapi.json", "Sources/CDocumentation/docs.html"]
 FOLDER = pathlib.Path(__file__).resolve().parent
 # Each recipe: its section, its folder here, the folders whose files do not count, and the largest number of files outside of these.
 RECIPES = [
@@ -78,8 +79,6 @@ def followed():
     contents = sources()
     for title, folder, own_folders, maximum in RECIPES:
         follow(section_of(page, title), title, folder, own_folders, maximum, contents)
-    command = [ROOT / "scripts/openapi"]
-    contents[EMBEDDED] = subprocess.run(command, input=contents[DOCUMENT], check=True, stdout=subprocess.PIPE).stdout
     return contents
 
 
@@ -94,9 +93,10 @@ def changed_in_place():
         for file in changed:
             (ROOT / file).parent.mkdir(parents=True, exist_ok=True)
             (ROOT / file).write_bytes(after[file])
+        subprocess.run([ROOT / "scripts/openapi"], check=True)
         yield
     finally:
-        for file in changed:
+        for file in [*changed, *EMBEDDED]:
             if file in before:
                 (ROOT / file).write_bytes(before[file])
             else:
@@ -278,6 +278,7 @@ def in_a_copy(sandbox):
     package = scratch / "extending"
     package.mkdir(parents=True, exist_ok=True)
     write(package, followed())
+    subprocess.run([package / "scripts/openapi"], check=True)
     test(sandbox, package, scratch)
 
 

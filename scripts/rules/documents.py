@@ -220,6 +220,7 @@ def misfit(tree, file, text):
 
 @rule
 def generated_documents_are_fresh(tree):
-    for script, page, name in (("scripts/chart", "docs/peers.svg", "chart"), ("Benchmarks/capacity.py", "docs/deploying.md", "capacity")):
+    for script, page, name in (("scripts/chart", "docs/peers.svg", "chart"), ("Benchmarks/capacity.py", "docs/deploying.md", "capacity"),
+                               ("scripts/openapi", "docs/openapi.yaml", "openapi")):
         if tree.root and subprocess.run([sys.executable, "-B", tree.root / script, "--check"], stdout=subprocess.DEVNULL).returncode:
             yield page, 1, f"it differs from what {script} makes; run make docs NAME={name}"

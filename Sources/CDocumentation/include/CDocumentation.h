@@ -8,9 +8,9 @@
 
 /// The OpenAPI document. scripts/openapi writes it from docs/openapi.yaml.
 unsigned char documentation_openapi_json(size_t index);
-/// The templates and the style of /docs.
-unsigned char documentation_page_css(size_t index);
-unsigned char documentation_page_mustache(size_t index);
-unsigned char documentation_response_mustache(size_t index);
+/// The page /docs. scripts/openapi writes it from docs/openapi.yaml and template.html.
+unsigned char documentation_docs_html(size_t index);
+/// The style of the page, which the page contains too.
+unsigned char documentation_docs_css(size_t index);
 
 #endif

@@ -19,12 +19,11 @@ struct GridCell: Hashable, Sendable {
         self.init(level: level, row: Self.row(point.lat, level), line: Self.line(point.lon, level))
     }
 
-    /// The cells that an area touches; `nil` if there are more than the limit.
-    static func cells(of area: ChangeArea, level: Int, limit: Int = .max) -> Set<GridCell>? {
+    /// The cells that an area touches.
+    static func cells(of area: ChangeArea, level: Int) -> Set<GridCell> {
         let (latitudes, longitudes) = area.degrees
         let rows = row(latitudes.lowerBound, level)...row(latitudes.upperBound, level)
         let lines = longitudes.map { line($0.lowerBound, level)...line($0.upperBound, level) }
-        guard rows.count * lines.reduce(0, { $0 + $1.count }) <= limit else { return nil }
         return Set(lines.joined().flatMap { line in rows.map { GridCell(level: level, row: $0, line: line) } })
     }
 
@@ -51,7 +50,7 @@ struct GridCell: Hashable, Sendable {
 
 extension ChangeArea {
     /// The latitudes and the ranges of longitudes that together contain the area.
-    fileprivate var degrees: (latitudes: ClosedRange<Double>, longitudes: [ClosedRange<Double>]) {
+    var degrees: (latitudes: ClosedRange<Double>, longitudes: [ClosedRange<Double>]) {
         switch self {
         case .circle(let centre, let radius): Sphere.degrees(around: centre, kilometres: radius)
         case .box(let box):

@@ -46,6 +46,6 @@ struct SubscriptionIndex {
 
     private static func cells(of area: ChangeArea) -> (level: Int, cells: Set<GridCell>) {
         let level = GridCell.level(of: area, deepest: deepestLevel)
-        return (level, GridCell.cells(of: area, level: level) ?? [])
+        return (level, GridCell.cells(of: area, level: level))
     }
 }
