@@ -7,7 +7,7 @@ from .tree import idle_exceptions, line_at, line_of, rule
 # Names in documents that no source declares, no alert and no page has.
 FOREIGN_NAMES = {
     "browsers": "EventSource", "Swift": "AsyncSequence",
-    "swift-service-lifecycle": "ServiceGroup", "systemd": "LimitNOFILE MemoryMax",
+    "systemd": "LimitNOFILE MemoryMax",
     "the stored name of a domain event": "UserErased",
 }
 NAMED_PATH = re.compile(r"`((?:Sources|Libraries|HumonClient|Tests|db|docs|scripts|checks|Benchmarks|deploy)/[A-Za-z0-9_/.+-]+)`")
