@@ -259,7 +259,7 @@ class Documents(Samples):
 
     def test_documents_name_commands_and_settings_that_exist(self):
         rule = documents.documents_name_commands_and_settings_that_exist
-        files = {"docs/cli.md": "## humon serve\n## humon log\n## humon log tail\n", "docs/settings.md": "| `HUMON_DATA` | a path |\n",
+        files = {"docs/cli.md": "| `humon serve` |\n| `humon log tail` |\n", "docs/settings.md": "| `HUMON_DATA` | a path |\n",
                  "Makefile": "verify:\n", "scripts/verify": "case $name in\nfuzz)\n"}
         kept = "`humon log tail --follow`, `make\nverify NAME=fuzz`, make tea, `HUMON_DATA`\n```sh\nhumon serve\n```\n"
         self.kept(rule, files | {"docs/a.md": kept})

@@ -7,8 +7,8 @@ import Foundation
 struct CommandReference: Decodable {
     struct Tool: Decodable { var command: CommandReference }
 
-    struct Argument: Decodable {
-        struct Name: Decodable {
+    struct Argument: Decodable, Hashable {
+        struct Name: Decodable, Hashable {
             var kind: String
             var name: String
 
@@ -42,25 +42,8 @@ struct CommandReference: Decodable {
         }
     }
 
-    /// Options that several commands share. The page describes them once.
-    enum Group: String, CaseIterable {
-        case database, output, reveal, consent
-
-        var names: [String] {
-            switch self {
-            case .database: ["database"]
-            case .output: ["json"]
-            case .reveal: ["reveal"]
-            case .consent: ["yes", "dry-run"]
-            }
-        }
-
-        func has(_ argument: Argument) -> Bool { (argument.names ?? []).contains { names.contains($0.name) } }
-    }
-
     var commandName: String
     var abstract: String?
-    var discussion: String?
     var subcommands: [CommandReference]?
     var arguments: [Argument]?
 
@@ -68,64 +51,42 @@ struct CommandReference: Decodable {
         try JSONDecoder().decode(Tool.self, from: Data(Humon._dumpHelp().utf8)).command
     }
 
-    /// A section for each command below this one, before those of its subcommands.
-    func sections(below words: [String] = []) -> [String] {
-        (subcommands ?? []).filter { $0.commandName != "help" }.flatMap { command in
-            [command.section(below: words)] + command.sections(below: words + [command.commandName])
+    /// The options of nearly every command.
+    private static let usual = ["--database <url>", "--json"]
+
+    /// A row for each command below this one that is no group: the command, what it does, and its options.
+    func commandRows(below words: [String] = []) -> [String] {
+        leaves(below: words).map { words, command in
+            let own = command.shown.map(\.text)
+            let missing = Self.usual.filter { !own.contains($0) }.map { "not `\($0.split(separator: " ")[0])`" }
+            let options = own.filter { !Self.usual.contains($0) }.map { "`\($0)`" } + missing
+            return "| `humon \(words.joined(separator: " "))` | \(command.abstract ?? "") | \(options.joined(separator: ", ")) |"
         }
     }
 
-    /// The shared options of all commands below this one, as rows of a table.
-    func sharedRows() -> [String] {
-        let all = allArguments
-        return Group.allCases.flatMap { group in
-            group.names.flatMap { name in
-                let rows = all.filter { $0.names?.contains { $0.name == name } == true }.map { argument in
-                    "| \(group) | `\(argument.text)` | \(argument.meaning) |"
-                }
-                // One row, unless a command describes the option in other words.
-                return Set(rows).sorted()
+    /// A row for each option and argument: its name, and what it means. If a name means several things, the row names the commands.
+    func optionRows() -> [String] {
+        let all = leaves(below: []).flatMap { words, command in
+            command.shown.map { (words: words.joined(separator: " "), argument: $0) }
+        }
+        let byText = Dictionary(grouping: all) { $0.argument.text }
+        return byText.keys.sorted { $0.drop { !$0.isLetter } < $1.drop { !$0.isLetter } }.flatMap { text in
+            let byMeaning = Dictionary(grouping: byText[text] ?? []) { $0.argument.meaning }
+            return byMeaning.sorted { $0.value[0].words < $1.value[0].words }.map { meaning, uses in
+                let commands = byMeaning.count == 1 ? "" : " (\(uses.map { "`\($0.words)`" }.joined(separator: ", ")))"
+                return "| `\(text)`\(commands) | \(meaning) |"
             }
         }
     }
 
-    private var allArguments: [Argument] { (arguments ?? []) + (subcommands ?? []).flatMap(\.allArguments) }
-
-    private func section(below words: [String]) -> String {
-        let isGroup = subcommands?.isEmpty == false
-        let (text, examples) = discussionParts
-        var parts = ["## humon \((words + [commandName]).joined(separator: " "))", abstract ?? ""]
-        if !text.isEmpty { parts.append(text) }
-        if !isGroup {
-            parts.append((["```bash"] + examples + ["```"]).joined(separator: "\n"))
-            let own = shown.filter { argument in !Group.allCases.contains { $0.has(argument) } }
-            if !own.isEmpty { parts.append(own.map { "- `\($0.text)`: \($0.meaning)" }.joined(separator: "\n")) }
-            parts += sharedLine.map { [$0] } ?? []
+    private func leaves(below words: [String]) -> [(words: [String], command: CommandReference)] {
+        (subcommands ?? []).filter { $0.commandName != "help" }.flatMap { command in
+            let name = words + [command.commandName]
+            return command.subcommands?.isEmpty == false ? command.leaves(below: name) : [(name, command)]
         }
-        return parts.joined(separator: "\n\n") + "\n"
-    }
-
-    /// Names the shared options of the command. Most commands have those of the database and the output.
-    private var sharedLine: String? {
-        let usual: Set<Group> = [.database, .output]
-        let groups = Group.allCases.filter { group in shown.contains { group.has($0) } }
-        let missing = Group.allCases.filter { usual.contains($0) && !groups.contains($0) }.map(\.rawValue)
-        let further = groups.filter { !usual.contains($0) }.map(\.rawValue)
-        let parts =
-            (further.isEmpty ? [] : ["also " + further.joined(separator: ", ")])
-            + (missing.isEmpty ? [] : ["not " + missing.joined(separator: ", ")])
-        return parts.isEmpty ? nil : "Shared options: \(parts.joined(separator: "; "))."
     }
 
     private var shown: [Argument] {
         (arguments ?? []).filter { $0.shouldDisplay && !["--version", "-h, --help", "--help, -h"].contains($0.text) }
-    }
-
-    /// The text of the discussion, and its lines with the prefix `EXAMPLE: `.
-    private var discussionParts: (text: String, examples: [String]) {
-        let prefix = "EXAMPLE: "
-        let lines = (discussion ?? "").split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        let text = lines.filter { !$0.hasPrefix(prefix) }.joined(separator: "\n").trimmingCharacters(in: .newlines)
-        return (text, lines.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) })
     }
 }

@@ -68,11 +68,6 @@ import Testing
             """)
     }
 
-    @Test func `docs cli md describes each shared option once`() throws {
-        let options = try CommandReference.root().sharedRows().compactMap { $0.split(separator: "`").dropFirst().first }
-        #expect(options.count == CommandReference.Group.allCases.flatMap(\.names).count, "\(options)")
-    }
-
     @Test func `docs cli md lists each command with its options`() throws {
         let root = try CommandReference.root()
         try Self.check(
@@ -80,8 +75,8 @@ import Testing
             """
             # Command line
 
-            For operators who use the `humon` command. `humon help COMMAND` prints the text of one command, `humon --version` the version.
-            `humon --generate-completion-script bash`, `zsh` or `fish` prints a script that lets the shell complete commands and options.
+            For operators who use the `humon` command. `humon --version` prints the version, and
+            `humon --generate-completion-script bash`, `zsh` or `fish` a script that lets the shell complete commands and options.
 
             A test holds this page equal to the commands in `Sources/App/Commands`. `UPDATE_DOCS=1 swift test --filter
             ReferencePagesTests` writes it.
@@ -109,16 +104,20 @@ import Testing
             | 64 | unusable command line |
             | 129, 130, 143 | ended with its terminal, by Ctrl-C, by SIGTERM; a private PostgreSQL that the command started is stopped first |
 
-            ## Shared options
+            ## Commands
 
-            Every command has the options of the groups **database** and **output**, unless its section says otherwise. The section also
-            names the further groups of the command.
+            `humon help COMMAND` has the details and an example. Every command also has `--database` and `--json`, unless its row says not.
 
-            | group | option | meaning |
+            | command | does | options |
             |---|---|---|
-            \(root.sharedRows().joined(separator: "\n"))
+            \(root.commandRows().joined(separator: "\n"))
 
-            \(root.sections().joined(separator: "\n"))
+            ## Options
+
+            | option | meaning |
+            |---|---|
+            \(root.optionRows().joined(separator: "\n"))
+
             """)
     }
 }

@@ -67,7 +67,7 @@ def documents_name_parts_of_the_log_that_exist(tree):
 @rule
 def documents_name_commands_and_settings_that_exist(tree):
     makefile = tree.text("Makefile")
-    commands = {tuple(words.split()) for words in re.findall(r"(?m)^## humon ([a-z ]+)$", tree.text("docs/cli.md"))} | {("help",)}
+    commands = {tuple(words.split()) for words in re.findall(r"(?m)^\| `humon ([a-z ]+)`", tree.text("docs/cli.md"))} | {("help",)}
     groups = {words[0] for words in commands if len(words) > 1}
     for page in tree.pages:
         for line, text in page.commands():
@@ -77,7 +77,7 @@ def documents_name_commands_and_settings_that_exist(tree):
                 elif name and target in ("verify", "bench", "docs") and not re.search(rf"(?m)^{name}\)", tree.text(f"scripts/{target}")):
                     yield page.path, line, f"there is no `make {target} NAME={name}`; `make {target}` lists the names"
             for first, second in re.findall(r"(?:^|[;&|] )humon ([a-z]+)(?: ([a-z]+)\b(?!-))?", text):
-                if (first,) not in commands or first in groups and second and (first, second) not in commands:
+                if (first,) not in commands and first not in groups or first in groups and second and (first, second) not in commands:
                     yield page.path, line, f"there is no `{' '.join(['humon', first, second]).strip()}`; docs/cli.md lists the commands"
         for line, _, text in page.marked:
             for name in re.findall(r"\bHUMON_[A-Z_]*[A-Z]\b", text):
