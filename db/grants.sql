@@ -54,7 +54,7 @@ GRANT SELECT ON ALL SEQUENCES IN SCHEMA humon, log TO log_reader;
 -- PostgreSQL lets every role execute a new function. A role that may only read must neither append nor take a lock.
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA log FROM PUBLIC, log_reader;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA log TO log_app;
-GRANT EXECUTE ON FUNCTION log.tail, log.recorded, log.versions, log.outcomes, log.read_model_positions, log.leased_until,
+GRANT EXECUTE ON FUNCTION log.tail, log.recorded, log.versions, log.idempotency_records, log.read_model_positions, log.leased_until,
     log.is_leased, log.is_held, log.is_served, log.cloud_event, log.entries TO log_reader;
 
 -- The application's role owns the read models, and the reader reads them. Projections grant this when they create their tables. A dump

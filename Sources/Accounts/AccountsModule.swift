@@ -2,9 +2,9 @@ public import EventStore
 internal import Foundation
 internal import Postgres
 
-extension Module {
+extension ModuleRegistration {
     /// People with an e-mail address and a password.
-    package static let accounts = Module(
+    package static let accounts = ModuleRegistration(
         "accounts", domainEvents: [AccountDomainEvent.self], projections: [AccountsProjection()],
         idSequences: [AccountsModule.ids])
 }

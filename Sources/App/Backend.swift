@@ -14,7 +14,7 @@ struct Backend: Sendable {
     static let sequences = Modules.registered.idSequences
     static let reports = Modules.registered.operatorReports
 
-    let modules: ComposedModules
+    let modules: RunningModules
     /// In dependency order: the first starts first and stops last.
     let services: [any Service]
     let readers: PostgresClient
@@ -51,7 +51,7 @@ struct Backend: Sendable {
         let index =
             memoryBytes > 0
             ? InMemoryReadModel(
-                IndexedEvents(limitBytes: memoryBytes, render: render, listener: changes), client: readers, notifier: notifier,
+                EventsInMemory(limitBytes: memoryBytes, render: render, listener: changes), client: readers, notifier: notifier,
                 logger: logger)
             : nil
         log = EventLog(
@@ -68,7 +68,7 @@ struct Backend: Sendable {
         }
         erasures = database.erasureFile.map { [context] in ErasureList($0, context) }
         if let erasures { context.add(erasures) }
-        modules = ComposedModules(Modules.all, serving: apps, in: context)
+        modules = RunningModules(Modules.all, serving: apps, in: context)
         projectionRunner = ProjectionRunner(readModels, notifier: notifier, logger: logger)
         var timing = SubscriptionRunner.Timing()
         // Shorter than a request waits for the end of an erasure.

@@ -80,7 +80,7 @@ extension Database {
     /// - Throws: ``NotUsable``, `FormatConflict` beside servers with conflicting formats, `ReadModelError`, `PostgresError`, and the
     ///   errors of the body
     func appending<Value: Sendable>(
-        logger: Logger, _ body: @escaping @Sendable (ComposedModules) async throws -> Value
+        logger: Logger, _ body: @escaping @Sendable (RunningModules) async throws -> Value
     ) async throws -> Value {
         try await running(logger: logger) { try await body($0.modules) }
     }

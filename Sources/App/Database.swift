@@ -22,25 +22,25 @@ struct Database: Sendable {
         self.settings = settings
         sessionName =
             switch use {
-            case .asServer: SessionName.ofServer(port: settings.port)
-            case .asVisitor, .asVisitorOfExisting: SessionName.ofCommand()
+            case .serving: SessionName.ofServer(port: settings.port)
+            case .creating, .existing: SessionName.ofCommand()
             }
     }
 
     /// The use that a command makes of the private cluster.
     enum Use: Sendable {
-        /// The command looks after the cluster, which only one process at a time may do.
-        case asServer
-        /// The command works beside the others that use the cluster, if it runs.
-        case asVisitor
-        /// The same, for a command that needs an existing database.
-        case asVisitorOfExisting
+        /// The server looks after the cluster, which only one process at a time may do.
+        case serving
+        /// A command works beside the others that use the cluster, and creates the cluster if there is none.
+        case creating
+        /// A command works beside the others that use the cluster. An existing database is needed.
+        case existing
 
         /// Whether the command takes over a cluster that another process left running.
         var looksAfter: Bool {
             switch self {
-            case .asServer: true
-            case .asVisitor, .asVisitorOfExisting: false
+            case .serving: true
+            case .creating, .existing: false
             }
         }
     }
@@ -66,7 +66,7 @@ struct Database: Sendable {
         if !use.looksAfter, let url = try await EmbeddedCluster.urlOfRunning(configuration, logger: logger) {
             return try await body(Database(url: url, services: [], settings, use))
         }
-        if case .asVisitorOfExisting = use, try !EmbeddedCluster.exists(configuration) {
+        if case .existing = use, try !EmbeddedCluster.exists(configuration) {
             throw NoDatabase(directory: settings.data)
         }
         // Failed statements would fill the log file of the private cluster, which no operator reads.

@@ -8,8 +8,8 @@ package enum Program {
 
 /// `humon`: the service and the operator's tool.
 ///
-/// A command's type is named after its words: `humon log verify` is `LogVerify`, in `LogVerify.swift`. A command of one word ends in
-/// `Command`, a group of commands in `Commands`. The commands that print reports stand together in `Commands/Reports`.
+/// A command's type is named after its words: `humon log verify` is `LogVerifyCommand`, in a file of that name. A group of commands
+/// ends in `Commands`. The commands that print reports stand together in `Commands/Reports`.
 struct Humon: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "humon",
@@ -61,7 +61,7 @@ struct StreamsCommands: ParsableCommand {
         commandName: "streams",
         abstract: "Show the recorded events and the state of one stream: user-1, event-12, attendance-12-1.",
         discussion: "EXAMPLE: humon streams show event-12",
-        subcommands: [StreamsList.self, StreamsShow.self, StreamsState.self, StreamsDiff.self])
+        subcommands: [StreamsListCommand.self, StreamsShowCommand.self, StreamsStateCommand.self, StreamsDiffCommand.self])
 }
 
 struct LogCommands: ParsableCommand {
@@ -70,8 +70,9 @@ struct LogCommands: ParsableCommand {
         abstract: "Read, search, verify, prove, export and import the log.",
         discussion: "EXAMPLE: humon log tail -f",
         subcommands: [
-            LogTail.self, LogShow.self, LogSearch.self, LogTrace.self, LogStats.self, LogVerify.self,
-            LogCheckpoint.self, LogProve.self, LogExport.self, LogImport.self,
+            LogTailCommand.self, LogShowCommand.self, LogSearchCommand.self, LogTraceCommand.self, LogStatsCommand.self,
+            LogVerifyCommand.self,
+            LogCheckpointCommand.self, LogProveCommand.self, LogExportCommand.self, LogImportCommand.self,
         ])
 }
 
@@ -80,7 +81,7 @@ struct ProofCommands: ParsableCommand {
         commandName: "proof",
         abstract: "Check a proof of the log without a database.",
         discussion: "EXAMPLE: humon proof verify proof.txt --key KEY",
-        subcommands: [ProofVerify.self])
+        subcommands: [ProofVerifyCommand.self])
 }
 
 struct ProjectionsCommands: ParsableCommand {
@@ -89,8 +90,9 @@ struct ProjectionsCommands: ParsableCommand {
         abstract: "List, verify and rebuild the read models while servers continue.",
         discussion: "EXAMPLE: humon projections list",
         subcommands: [
-            ProjectionsList.self, ProjectionsRebuild.self, ProjectionsVerify.self, ProjectionsRollback.self,
-            ProjectionsPrune.self,
+            ProjectionsListCommand.self, ProjectionsRebuildCommand.self, ProjectionsVerifyCommand.self,
+            ProjectionsRollbackCommand.self,
+            ProjectionsPruneCommand.self,
         ])
 }
 
@@ -99,7 +101,7 @@ struct SubscriptionsCommands: ParsableCommand {
         commandName: "subscriptions",
         abstract: "List the subscriptions to the log, and retry their parked streams.",
         discussion: "EXAMPLE: humon subscriptions list",
-        subcommands: [SubscriptionsList.self, SubscriptionsParked.self, SubscriptionsRetry.self])
+        subcommands: [SubscriptionsListCommand.self, SubscriptionsParkedCommand.self, SubscriptionsRetryCommand.self])
 }
 
 struct EventsCommands: ParsableCommand {
@@ -107,7 +109,7 @@ struct EventsCommands: ParsableCommand {
         commandName: "events",
         abstract: "Hide an event from all users, and show it again.",
         discussion: "EXAMPLE: humon events hide 12 --reason spam",
-        subcommands: [EventsHide.self, EventsUnhide.self])
+        subcommands: [EventsHideCommand.self, EventsUnhideCommand.self])
 }
 
 struct UsersCommands: ParsableCommand {
@@ -115,7 +117,7 @@ struct UsersCommands: ParsableCommand {
         commandName: "users",
         abstract: "End the token of a user, forget a user, or print what is stored of one.",
         discussion: "EXAMPLE: humon users revoke 7 --dry-run",
-        subcommands: [UsersErase.self, UsersExport.self, UsersRevoke.self])
+        subcommands: [UsersEraseCommand.self, UsersExportCommand.self, UsersRevokeCommand.self])
 }
 
 struct AccountsCommands: ParsableCommand {
@@ -123,7 +125,7 @@ struct AccountsCommands: ParsableCommand {
         commandName: "accounts",
         abstract: "End the tokens of an account, or forget an account.",
         discussion: "EXAMPLE: humon accounts revoke 7 --dry-run",
-        subcommands: [AccountsErase.self, AccountsRevoke.self])
+        subcommands: [AccountsEraseCommand.self, AccountsRevokeCommand.self])
 }
 
 /// The version of this program, for `humon --version`. Change it in the commit that makes a release.

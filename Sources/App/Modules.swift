@@ -8,12 +8,12 @@ public enum Modules {
     /// projections' commands, the demo, the tests and the benchmarks all take the modules from here.
     ///
     /// The list is task-local, so that a test program can run ``Program/main()`` with a further module.
-    @TaskLocal package static var all: [APIModule] = [.users, .events, .attendances, .accounts, .tasks]
+    @TaskLocal package static var all: [Module] = [.users, .events, .attendances, .accounts, .tasks]
 
     /// What the modules register, from the first use on. Ends the process if the list is wrong.
-    public static let registered: [Module] = {
-        let modules = all.map(\.module)
-        do { try Module.check(modules) } catch { fatalError("\(error)") }
+    public static let registered: [ModuleRegistration] = {
+        let modules = all.map(\.registration)
+        do { try ModuleRegistration.check(modules) } catch { fatalError("\(error)") }
         return modules
     }()
 }

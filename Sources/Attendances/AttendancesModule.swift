@@ -6,9 +6,9 @@ internal import Postgres
 package import ServiceLifecycle
 internal import Users
 
-extension Module {
+extension ModuleRegistration {
     /// Users who attend events.
-    package static let attendances = Module(
+    package static let attendances = ModuleRegistration(
         "attendances", domainEvents: [AttendanceDomainEvent.self], projections: [AttendancesProjection()])
 }
 

@@ -5,9 +5,9 @@ package import Postgres
 internal import Synchronization
 public import Users
 
-extension Module {
+extension ModuleRegistration {
     /// The gatherings that people attend.
-    package static let events = Module(
+    package static let events = ModuleRegistration(
         "events", domainEvents: [EventDomainEvent.self], projections: [EventsProjection()], idSequences: [EventsModule.ids])
 }
 
@@ -23,7 +23,7 @@ public final class EventsModule: Sendable {
     }
 
     let database: PostgresClient
-    let index: InMemoryReadModel<IndexedEvents>?
+    let index: InMemoryReadModel<EventsInMemory>?
     let changes: ChangeFeed?
     let render: EventRendering
     public let reads = ReadCounts()
@@ -39,7 +39,7 @@ public final class EventsModule: Sendable {
     private let ids: IDAllocator
     private let quota: EventQuota
 
-    /// Reads from the context's ``IndexedEvents``, or from PostgreSQL if the context has none.
+    /// Reads from the context's ``EventsInMemory``, or from PostgreSQL if the context has none.
     /// - Parameter render: writes an event as the API shows it, as the index does
     package convenience init(_ context: ModuleContext, render: @escaping EventRendering) {
         self.init(
@@ -54,7 +54,7 @@ public final class EventsModule: Sendable {
     ///   - render: writes an event as the API shows it, as the index does
     ///   - quota: `nil` for none
     init(
-        log: EventLog, database: PostgresClient, index: InMemoryReadModel<IndexedEvents>? = nil, changes: ChangeFeed? = nil,
+        log: EventLog, database: PostgresClient, index: InMemoryReadModel<EventsInMemory>? = nil, changes: ChangeFeed? = nil,
         render: @escaping EventRendering, quota: EventQuota? = nil,
         dependencies: Dependencies
     ) {

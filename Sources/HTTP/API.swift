@@ -76,7 +76,7 @@ public struct API: Sendable {
     ///   - mayAnswer: whether requests may be answered now, except those for the health
     ///   - checkHealth: throws when requests cannot be served now
     public init(
-        _ modules: ComposedModules,
+        _ modules: RunningModules,
         settings: Settings,
         drain: Drain = Drain(),
         rateClock: @escaping @Sendable () -> ContinuousClock.Instant = { .now },

@@ -3,9 +3,9 @@ public import EventStore
 internal import Foundation
 internal import Postgres
 
-extension Module {
+extension ModuleRegistration {
     /// What people with accounts want to do.
-    package static let tasks = Module(
+    package static let tasks = ModuleRegistration(
         "tasks", domainEvents: [TaskDomainEvent.self], projections: [TasksProjection()], idSequences: [TasksModule.ids])
 }
 

@@ -4,9 +4,9 @@ internal import Logging
 internal import Postgres
 package import ServiceLifecycle
 
-extension Module {
+extension ModuleRegistration {
     /// People, each known by the token of a device.
-    package static let users = Module(
+    package static let users = ModuleRegistration(
         "users", domainEvents: [UserDomainEvent.self], projections: [UsersProjection()], idSequences: [UsersModule.ids])
 }
 

@@ -43,7 +43,7 @@ import Testing
         for (words, type) in Self.commands() where !words.isEmpty {
             let isGroup = !type.configuration.subcommands.isEmpty
             let name = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
-            #expect("\(type)" == name + (isGroup ? "Commands" : words.count == 1 ? "Command" : ""))
+            #expect("\(type)" == name + (isGroup ? "Commands" : "Command"))
             #expect(isGroup || type is any ReportCommand.Type || files.contains("\(type).swift"), "\(type)")
         }
     }

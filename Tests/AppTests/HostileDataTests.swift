@@ -99,7 +99,7 @@ private func archive(_ lines: [Hostile.Line]) -> [UInt8] {
 
 private func load(_ bytes: [UInt8], into client: PostgresClient) async throws {
     let rest = Mutex<[UInt8]?>(bytes)
-    _ = try await EventStore.LogImport(client: client).read(
+    _ = try await LogImport(client: client).read(
         from: { rest.withLock { $0.take() } }, decodedBy: Backend.domainEvents, sequences: Backend.sequences)
 }
 

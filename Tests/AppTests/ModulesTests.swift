@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct `The list of modules` {
     @Test func `can work`() throws {
-        try Module.check(Modules.registered)
+        try ModuleRegistration.check(Modules.registered)
     }
 
     @Test func `names sequences that the migrations create`() async throws {

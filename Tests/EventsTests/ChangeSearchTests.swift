@@ -54,7 +54,7 @@ import Testing
         let notifier = LogNotifier(client: client, listens: false, logger: .quiet)
         let changes = ChangeFeed(heartbeatSeconds: 86_400)
         let index = InMemoryReadModel(
-            IndexedEvents(limitBytes: 1_000_000, render: TestNode.render, listener: changes), client: client, notifier: notifier,
+            EventsInMemory(limitBytes: 1_000_000, render: TestNode.render, listener: changes), client: client, notifier: notifier,
             logger: .quiet)
         let module = EventsModule(
             log: EventLog(client: client, projections: [], logger: .quiet), database: client, index: index, changes: changes,

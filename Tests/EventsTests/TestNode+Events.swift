@@ -10,7 +10,7 @@ import Users
 
 /// The events module of one server, with its index.
 extension TestNode where Module == EventsModule {
-    var index: InMemoryReadModel<IndexedEvents> { context[InMemoryReadModel<IndexedEvents>.self] }
+    var index: InMemoryReadModel<EventsInMemory> { context[InMemoryReadModel<EventsInMemory>.self] }
 
     static var render: EventRendering {
         { event, bytes in bytes.append(contentsOf: "\(event.id.rawValue) of \(event.owner.rawValue): \(event.details)".utf8) }
@@ -35,7 +35,7 @@ extension TestNode where Module == EventsModule {
                 // Without heartbeats, so that tests can compare whole streams.
                 let changes = ChangeFeed(heartbeatSeconds: 86_400)
                 let index = InMemoryReadModel(
-                    IndexedEvents(limitBytes: limitBytes, render: render, listener: listener ?? changes),
+                    EventsInMemory(limitBytes: limitBytes, render: render, listener: listener ?? changes),
                     client: context.database, notifier: try #require(context.notifier),
                     roomPauseSeconds: roomPauseSeconds, logger: .quiet)
                 context.log.add(index)

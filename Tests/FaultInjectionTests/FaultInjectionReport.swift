@@ -8,7 +8,7 @@ struct FaultInjectionReport: Sendable {
     var handled: [Int64]?
     /// The number of comparisons of a server's index with the read model.
     var comparisons = 0
-    /// The changes that followers got, and how often they had to read their list again.
+    /// The changes that subscribers got, and how often they had to read their list again.
     var changes = 0
     var resets = 0
     var violations: [Violation] = []
@@ -36,7 +36,7 @@ struct FaultInjectionReport: Sendable {
             ("  repeated after a response", "\(clients.repeated)"),
             ("reads after a write", "\(clients.readings.count)"),
             ("index comparisons", "\(comparisons)"),
-            ("changes that followers got", "\(changes)"),
+            ("changes that subscribers got", "\(changes)"),
             ("  resets", "\(resets)"),
             ("positions in the log", "\(log.count)"),
             ("longest wait for a response", "\(clients.longestWait)"),

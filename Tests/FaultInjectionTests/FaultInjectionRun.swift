@@ -16,7 +16,7 @@ final class FaultInjectionRun: Sendable {
     private let fleet: Fleet
     private let proxy: CuttingProxy
     private let subscriptions: SubscriptionPair
-    private let followers: [ChangeFollower]
+    private let subscribers: [ChangeFollower]
     private let pace: Pace
     private let start = ContinuousClock.now
     private let knownEvents = KnownEvents()
@@ -73,7 +73,7 @@ final class FaultInjectionRun: Sendable {
         let url = "host='\(socket)' user=humon dbname=\(TestPostgres.humon)"
         fleet = try Fleet(directory: directory, databaseURL: url, hasIndex: sabotage.hasIndex)
         subscriptions = SubscriptionPair(SeenSubscription(seed: schedule.seed, sabotage: sabotage.subscription), url: url)
-        followers = [0, 1].map { [fleet] in ChangeFollower(fleet: fleet, first: $0, sabotage.follower) }
+        subscribers = [0, 1].map { [fleet] in ChangeFollower(fleet: fleet, first: $0, sabotage.follower) }
         pace = Pace(deadline: .now + .seconds(120 + 20 * schedule.faults.count))
         report = Mutex(FaultInjectionReport(schedule: schedule))
     }
@@ -86,7 +86,7 @@ final class FaultInjectionRun: Sendable {
             try await fleet.start()
             try await prepare(cluster)
             await subscriptions.start()
-            for follower in followers { group.addTask { await follower.run() } }
+            for follower in subscribers { group.addTask { await follower.run() } }
             let result: Result<Void, any Error>
             do { result = .success(try await injectFaults(current)) } catch { result = .failure(error) }
             pace.end()
@@ -188,7 +188,7 @@ final class FaultInjectionRun: Sendable {
     /// - Parameter tail: the tail of a log that does not grow
     private func compareFollowers(at tail: Int64) async {
         guard sabotage.hasChanges else { return }
-        for follower in followers {
+        for follower in subscribers {
             let violations = await follower.violations(at: tail, patienceSeconds: sabotage.patienceSeconds)
             let counts = follower.counts
             report.withLock { report in

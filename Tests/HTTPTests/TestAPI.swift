@@ -83,7 +83,7 @@ struct TestAPI: Sendable {
         try await TestDatabase.with(projections) { database in
             // The clock of the rate limits stands still: a busy machine may take seconds for a request.
             let start = ContinuousClock.now
-            @Sendable func makeAPI(_ modules: ComposedModules, _ client: PostgresClient) -> API {
+            @Sendable func makeAPI(_ modules: RunningModules, _ client: PostgresClient) -> API {
                 API(
                     modules,
                     settings: API.Settings(
@@ -106,7 +106,7 @@ struct TestAPI: Sendable {
                         // Without heartbeats, so that tests can compare whole streams.
                         let changes = ChangeFeed(heartbeatSeconds: 86_400)
                         let index = InMemoryReadModel(
-                            IndexedEvents(limitBytes: memoryBytes, render: { $0.writeJSON(into: &$1) }, listener: changes),
+                            EventsInMemory(limitBytes: memoryBytes, render: { $0.writeJSON(into: &$1) }, listener: changes),
                             // A busy machine may not look at the log for seconds.
                             client: context.database, notifier: try #require(context.notifier), staleAfter: .seconds(3_600),
                             patienceSeconds: patienceSeconds, logger: .quiet)
@@ -117,8 +117,8 @@ struct TestAPI: Sendable {
                     }
                     own.add(hasher)
                     own.add(EventQuota(limit: eventsPerUser))
-                    let modules = ComposedModules(Modules.all, serving: apps, in: own)
-                    let twins = ComposedModules(Modules.all, serving: apps, in: own)
+                    let modules = RunningModules(Modules.all, serving: apps, in: own)
+                    let twins = RunningModules(Modules.all, serving: apps, in: own)
                     let erasure = SubscriptionRunner(
                         Erasure(own), client: context.database, notifier: try #require(context.notifier), logger: .quiet)
                     return ((modules, twins), services + modules.services + twins.services + [erasure])

@@ -43,7 +43,7 @@ struct TestPage: Sendable {
                 compose: { context in
                     // Without a notifier, so that nothing is kept in memory.
                     let context = ModuleContext(log: context.log, database: context.database, dependencies: .system)
-                    let modules = ComposedModules(Modules.all, in: context)
+                    let modules = RunningModules(Modules.all, in: context)
                     return (modules, modules.services)
                 }
             ) { node in

@@ -11,7 +11,7 @@ import argparse, os, shutil, sys, time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
 sys.dont_write_bytecode = True
 
-import proofs
+import scenarios
 from backups import backups
 from databases import Cluster
 from members import backups_of_members, certificates
@@ -19,7 +19,7 @@ from monitoring import monitoring, rules
 from guide import guide
 from overload import overload
 from sandbox import ROOT, end_on_signals, run_in_sandbox
-from proofs import Deployment
+from scenarios import Deployment
 from streams import streams
 from tls import tls
 
@@ -39,18 +39,18 @@ def plan(options):
     rounds = 1 if options.short else 3
     plain = [
         ("tls", "TLS at the proxy", tls),
-        ("restart", "Rolling restart", lambda deployment: proofs.rolling_restart(deployment, rounds)),
+        ("restart", "Rolling restart", lambda deployment: scenarios.rolling_restart(deployment, rounds)),
         ("rules", "Alert rules", rules),
         ("backups", "Backups", backups),
         ("guide", "The guide", guide),
-        ("kill", "kill -9 of a node", lambda deployment: proofs.killed_node(deployment, 2 * rounds)),
-        ("nobody", "No node left", proofs.no_node_left),
+        ("kill", "kill -9 of a node", lambda deployment: scenarios.killed_node(deployment, 2 * rounds)),
+        ("nobody", "No node left", scenarios.no_node_left),
         ("streams", "Streams of changes", lambda deployment: streams(deployment, options.short)),
     ]
     if not options.short:
         plain.append(("monitoring", "Prometheus", monitoring))
     if options.soak:
-        plain.append(("soak", "Soak", lambda deployment: proofs.soak(deployment, options.soak)))
+        plain.append(("soak", "Soak", lambda deployment: scenarios.soak(deployment, options.soak)))
     if options.overload:
         plain.append(("overload", "Four times the capacity", overload))
     yield "nginx, two nodes, PostgreSQL", Deployment, plain
@@ -58,13 +58,13 @@ def plan(options):
         yield (
             "nginx, two nodes, PgBouncer, PostgreSQL",
             lambda *words, **how: Deployment(*words, settings={"HUMON_DATABASE_POOLED": "true"}, pooled=True, **how),
-            [("pooler", "PgBouncer in transaction mode", proofs.pooled)],
+            [("pooler", "PgBouncer in transaction mode", scenarios.pooled)],
         )
         yield (
             "nginx, two nodes, HAProxy, Patroni with two members, etcd",
             lambda sandbox, humon, **how: Deployment(sandbox, humon, Cluster(sandbox), **how),
             [
-                ("fail-over", "Fail-over of PostgreSQL", proofs.fail_over),
+                ("fail-over", "Fail-over of PostgreSQL", scenarios.fail_over),
                 ("certificates", "Certificates that end", certificates),
                 ("members", "Backups of two members", backups_of_members),
             ],

@@ -34,7 +34,7 @@ $$;
 -- What became of these commands; no row for one that is not known. A command can also be answered by the version 0 of a stream: it
 -- changed nothing, and the stream did not exist. The position is then the log's tail, as in the first response, so that a client that
 -- keeps the last position does not go back.
-CREATE OR REPLACE FUNCTION log.outcomes(ids uuid[])
+CREATE OR REPLACE FUNCTION log.idempotency_records(ids uuid[])
 RETURNS TABLE (id uuid, request_hash bytea, "position" bigint, stream text, version integer)
 LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
 BEGIN

@@ -11,14 +11,15 @@ public struct ModuleContext: Sendable {
     /// Wakes what a module keeps in memory; `nil` in a process that keeps nothing in memory, such as a tool.
     public let notifier: LogNotifier?
     /// All modules of the process, which an erasure of a person asks for their streams.
-    let modules: [Module]
+    let modules: [ModuleRegistration]
     private var parts: [ObjectIdentifier: any Sendable] = [:]
 
     /// - Parameters:
     ///   - notifier: must run; `nil` if the modules are to keep nothing in memory
     ///   - modules: all modules of the process
     public init(
-        log: EventLog, database: PostgresClient, dependencies: Dependencies, notifier: LogNotifier? = nil, modules: [Module] = [],
+        log: EventLog, database: PostgresClient, dependencies: Dependencies, notifier: LogNotifier? = nil,
+        modules: [ModuleRegistration] = [],
         logger: Logger = Logger(label: "modules")
     ) {
         self.log = log

@@ -201,7 +201,7 @@ import Testing
             let batch = [Self.append("a", to: Self.a, after: 0), Self.append("b", to: Self.b, after: 0)]
             let transaction = AppendTransaction(client: store.client, projections: [SumProjection()], logger: .quiet)
             for result in await transaction.append(batch) { #expect(throws: Never.self) { try result.get() } }
-            try await store.database.asSuperuser("REVOKE EXECUTE ON FUNCTION log.outcomes FROM log_app")
+            try await store.database.asSuperuser("REVOKE EXECUTE ON FUNCTION log.idempotency_records FROM log_app")
             for result in await transaction.append(batch) {
                 let error = #expect(throws: PostgresError.self) { try result.get() }
                 #expect(error?.sqlState == .insufficientPrivilege)

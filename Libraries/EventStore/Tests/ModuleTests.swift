@@ -5,13 +5,13 @@ import Testing
 @testable import EventStore
 
 @Suite struct `Checking the list of modules` {
-    private static let counters = Module(
+    private static let counters = ModuleRegistration(
         "counters", domainEvents: [Counted.self], projections: [SumProjection()],
         idSequences: [IDSequence(category: "counter", name: "log.counter_ids")])
 
     @Test func `modules with different names and categories are accepted`() throws {
-        let teas = Module("teas", domainEvents: [TeaDomainEvent.self], projections: [])
-        try Module.check([Self.counters, teas])
+        let teas = ModuleRegistration("teas", domainEvents: [TeaDomainEvent.self], projections: [])
+        try ModuleRegistration.check([Self.counters, teas])
         #expect([Self.counters, teas].domainEvents.map { $0.category } == ["counter", "tea"])
         #expect([Self.counters, teas].projections.map { type(of: $0).name } == ["sums"])
         #expect([Self.counters, teas].idSequences.map(\.name) == ["log.counter_ids"])
@@ -19,58 +19,61 @@ import Testing
 
     @Test(arguments: [
         (
-            [counters, Module("others", domainEvents: [Counted.self], projections: [])],
+            [counters, ModuleRegistration("others", domainEvents: [Counted.self], projections: [])],
             "Two domain event types have the category counter."
         ),
         (
-            [counters, Module("counters", domainEvents: [TeaDomainEvent.self], projections: [])],
+            [counters, ModuleRegistration("counters", domainEvents: [TeaDomainEvent.self], projections: [])],
             "Two modules have the name counters."
         ),
         (
-            [Module("counters", domainEvents: [Counted.self], projections: [SumProjection(), SumProjection()])],
+            [ModuleRegistration("counters", domainEvents: [Counted.self], projections: [SumProjection(), SumProjection()])],
             "Two projections have the name sums."
         ),
         (
             [
-                Module(
+                ModuleRegistration(
                     "counters", domainEvents: [Counted.self, TeaDomainEvent.self], projections: [],
                     idSequences: [IDSequence(category: "counter", name: "log.ids"), IDSequence(category: "tea", name: "log.ids")])
             ], "Two categories take their ids from log.ids."
         ),
         (
-            [Module("orders", domainEvents: [OrderLine.self], projections: [])],
+            [ModuleRegistration("orders", domainEvents: [OrderLine.self], projections: [])],
             "The category \"order-line\" of the module orders must consist of lower-case letters, digits and underscores: "
                 + "the first dash ends the category in a stream's name."
         ),
         (
-            [Module("Teas", domainEvents: [TeaDomainEvent.self], projections: [])],
+            [ModuleRegistration("Teas", domainEvents: [TeaDomainEvent.self], projections: [])],
             "The name \"Teas\" of the module Teas must consist of lower-case letters, digits and underscores."
         ),
         (
-            [Module("teas", domainEvents: [TeaDomainEvent.self], projections: [SumProjection()])],
+            [ModuleRegistration("teas", domainEvents: [TeaDomainEvent.self], projections: [SumProjection()])],
             "The projection sums folds the category counter, which the module teas does not have."
         ),
         (
             [
-                Module(
+                ModuleRegistration(
                     "teas", domainEvents: [TeaDomainEvent.self], projections: [],
                     idSequences: [IDSequence(category: "cup", name: "log.cup_ids")])
             ], "The sequence log.cup_ids numbers the category cup, which the module teas does not have."
         ),
         (
-            [Module("reviews", domainEvents: [Review.self], projections: [])],
+            [ModuleRegistration("reviews", domainEvents: [Review.self], projections: [])],
             "Streams belong to persons of the category reader, which has no persons. "
                 + "The category review tells about a person, and has no stored type ReviewErased, which would end that."
         ),
-        ([Module("untold", domainEvents: [Untold.self], projections: [])], "The category untold has no stored types."),
         (
-            [Module("twice", domainEvents: [ToldTwice.self], projections: [])],
+            [ModuleRegistration("untold", domainEvents: [Untold.self], projections: [])],
+            "The category untold has no stored types."
+        ),
+        (
+            [ModuleRegistration("twice", domainEvents: [ToldTwice.self], projections: [])],
             "The category twice has two stored types Told. Told of the category twice is written in a format that it does not read."
         ),
     ])
-    func `a list of modules that cannot work is refused with the reason`(modules: [Module], reason: String) {
+    func `a list of modules that cannot work is refused with the reason`(modules: [ModuleRegistration], reason: String) {
         #expect {
-            try Module.check(modules)
+            try ModuleRegistration.check(modules)
         } throws: {
             "\($0)" == "The list of modules is wrong. \(reason)"
         }

@@ -29,9 +29,9 @@ enum PersonEvent: DomainEvent, Hashable {
 extension TestStore {
     /// The modules of persons, of notes and of counters. All notes belong to every person, and all counters to nobody.
     private static let modules = [
-        Module("persons", domainEvents: [PersonEvent.self], projections: []),
-        Module("notes", domainEvents: [NoteEvent.self], projections: [NotesProjection()]),
-        Module("counters", domainEvents: [Counted.self], projections: [SumProjection()]),
+        ModuleRegistration("persons", domainEvents: [PersonEvent.self], projections: []),
+        ModuleRegistration("notes", domainEvents: [NoteEvent.self], projections: [NotesProjection()]),
+        ModuleRegistration("counters", domainEvents: [Counted.self], projections: [SumProjection()]),
     ]
 
     func context(_ list: ErasureList? = nil) -> ModuleContext {

@@ -9,7 +9,7 @@ import Testing
 extension Lending {
     /// Shows the books as an operator sees them. The doc comment of `OperatorReport` has these lines.
     func report(logger: Logger, _ show: @escaping @Sendable ([JSONObject]) -> Void) async throws {
-        let modules = [Module("lending", domainEvents: [BookEvent.self], projections: [LoansProjection()])]
+        let modules = [ModuleRegistration("lending", domainEvents: [BookEvent.self], projections: [LoansProjection()])]
         for report in modules.operatorReports where report.name == "streams list" {
             let arguments = try ReportArguments(["category": ["book"]], for: report.parameters)
             _ = try await report.run(arguments, on: database, logger: logger, show: show)

@@ -54,7 +54,7 @@ import Testing
     private static let ownReport = OperatorReport("tea list", "List the cups.") { _ in .complete() }
 
     @Test func `the reports of the log, of what follows it, and of each module have different names`() {
-        let module = Module("tea", domainEvents: [], projections: [], operatorReports: [Self.ownReport])
+        let module = ModuleRegistration("tea", domainEvents: [], projections: [], operatorReports: [Self.ownReport])
         let names = [module].operatorReports.map(\.name)
         #expect(Set(names).count == names.count)
         #expect(Set(names).isSuperset(of: ["log search", "streams list", "projections list", "subscriptions list", "tea list"]))

@@ -41,7 +41,7 @@ struct DemoCommand: AsyncParsableCommand {
         let logger = Logger.humon(settings.logLevel)
         let (count, seed, isLive, consent) = (events, seed, allLive, consent)
         if consent.dryRun { return try await showPlan(settings, logger: logger) }
-        let example = try await Database.with(settings, .asVisitor, logger: logger) { database in
+        let example = try await Database.with(settings, .creating, logger: logger) { database in
             if let position = try await DemoConsent.foreignPosition(database, logger: logger) {
                 try await consent.require(
                     DemoConsent.consequence(foreignPosition: position),
@@ -65,7 +65,7 @@ struct DemoCommand: AsyncParsableCommand {
 
 extension DemoCommand {
     private func showPlan(_ settings: Settings, logger: Logger) async throws {
-        let position = try await Database.with(settings, .asVisitorOfExisting, logger: logger) { database in
+        let position = try await Database.with(settings, .existing, logger: logger) { database in
             try await DemoConsent.foreignPosition(database, logger: logger)
         }
         guard !options.json else {

@@ -63,9 +63,9 @@ extension DatabaseOptions {
     ///   the database
     func erase(
         _ consent: ConsentOptions, _ options: OutputOptions, isCompacting: Bool, unknown: String,
-        _ find: @escaping @Sendable (ComposedModules) async throws -> ErasablePerson
+        _ find: @escaping @Sendable (RunningModules) async throws -> ErasablePerson
     ) async throws {
-        let outcome = try await with(.asVisitorOfExisting) { database, logger in
+        let outcome = try await with(.existing) { database, logger in
             if isCompacting { try database.refusePooledCompaction() }
             var outcome = try await database.appending(logger: logger) { modules -> ErasablePerson.Outcome in
                 do { return try await find(modules).erase(consent) } catch is UnknownPersonError {

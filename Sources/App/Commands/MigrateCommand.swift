@@ -24,7 +24,7 @@ struct MigrateCommand: AsyncParsableCommand {
 
     func run() async throws {
         let isCheck = check
-        let missing = try await database.with(isCheck ? .asVisitorOfExisting : .asVisitor) { database, logger in
+        let missing = try await database.with(isCheck ? .existing : .creating) { database, logger in
             try await withPostgres(database.asOwner, logger: logger) { client in
                 let migrator = Migrator(client: client)
                 return try await isCheck ? migrator.pending() : migrator.migrate()

@@ -34,7 +34,7 @@ struct ServeCommand: AsyncParsableCommand {
         guard settings.databaseURL == nil || settings.appSecret != nil else { throw SettingsError.missingSecret }
         try settings.refuseOpenAdminAddress()
         let treeKey = try settings.treeSigningKey()
-        try await Database.with(settings, .asServer, logger: logger) { database in
+        try await Database.with(settings, .serving, logger: logger) { database in
             try await Backend.prepare(database, logger: logger)
             let (secret, source) = try appSecret(settings)
             let backend = Backend(

@@ -28,7 +28,7 @@ enum DoctorReport {
         let logger = Logger.humon(.critical)
         let isReached = Mutex(false)
         do {
-            try await Database.with(settings, .asVisitorOfExisting, logger: logger) { database in
+            try await Database.with(settings, .existing, logger: logger) { database in
                 try await withPostgres(database.asWhoeverMayLook(logger: logger), logger: logger) { client in
                     try await client.query("SELECT 1")
                     isReached.withLock { $0 = true }

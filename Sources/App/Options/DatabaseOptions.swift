@@ -35,7 +35,7 @@ struct DatabaseOptions: ParsableArguments {
     func reading<Value: Sendable>(
         connections: Int = 1, _ body: @Sendable (PostgresClient) async throws -> Value
     ) async throws -> Value {
-        try await with(.asVisitorOfExisting) { database, logger in
+        try await with(.existing) { database, logger in
             BackgroundPriority.take()
             return try await database.reading(connections: connections, logger: logger) { try await body($0) }
         }

@@ -41,7 +41,7 @@ extension EventIndex.Snapshot {
 
     /// Begins a search that finds the same events as ``EventsModule/nearest(_:)`` finds in the read model at the same position, in
     /// the same order.
-    package func search(_ search: NearbySearch) -> OutwardSearch {
+    package func search(_ search: NearbySearch) -> NearestSearch {
         self.search(
             NearestQuery(
                 centre: UnitVector(search.centre), squaredChord: Sphere.squaredChord(kilometres: search.radius),

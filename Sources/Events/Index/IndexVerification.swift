@@ -34,7 +34,7 @@ struct ReadModelBehindError: Error, Hashable, CustomStringConvertible {
     var description: String { "the read model does not reach position \(position), which the index has" }
 }
 
-extension InMemoryReadModel<IndexedEvents> {
+extension InMemoryReadModel<EventsInMemory> {
     private static var attempts: Int { 50 }
     private static var attemptSeconds: Double { 0.1 }
 

@@ -5,8 +5,8 @@ internal import HTTPServer
 internal import HTTPTypes
 internal import NIOCore
 
-extension APIModule {
-    public static let accounts = APIModule(
+extension Module {
+    public static let accounts = Module(
         .accounts, of: .tasks, make: { AccountsModule($0) }, routes: { AccountRoutes(accounts: $0, api: $1).all })
 }
 

@@ -6,8 +6,8 @@ internal import HTTPServer
 internal import HTTPTypes
 internal import Users
 
-extension APIModule {
-    public static let attendances = APIModule(
+extension Module {
+    public static let attendances = Module(
         .attendances, of: .events, make: { AttendancesModule($0) }, services: { $0.services },
         metrics: { $0.countsMetrics },
         routes: { AttendanceRoutes(attendances: $0, api: $1).all + AttendanceListRoutes(attendances: $0, api: $1).all })

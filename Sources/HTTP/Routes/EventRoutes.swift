@@ -5,8 +5,8 @@ internal import HTTPTypes
 internal import NIOCore
 internal import Users
 
-extension APIModule {
-    public static let events = APIModule(
+extension Module {
+    public static let events = Module(
         .events, of: .events, make: { EventsModule($0) { $0.writeJSON(into: &$1) } },
         metrics: { $0.indexMetrics + $0.changeStatus.metrics },
         routes: {

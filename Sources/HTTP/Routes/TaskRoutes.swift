@@ -4,8 +4,8 @@ internal import HTTPServer
 internal import HTTPTypes
 internal import Tasks
 
-extension APIModule {
-    public static let tasks = APIModule(
+extension Module {
+    public static let tasks = Module(
         .tasks, of: .tasks, make: { TasksModule($0) }, routes: { TaskRoutes(tasks: $0, api: $1).all })
 }
 

@@ -4,8 +4,8 @@ internal import HTTPServer
 internal import HTTPTypes
 internal import Users
 
-extension APIModule {
-    public static let users = APIModule(
+extension Module {
+    public static let users = Module(
         .users, of: .events, make: { UsersModule($0) }, services: { $0.services }, routes: { UserRoutes($0, $1).all })
 }
 

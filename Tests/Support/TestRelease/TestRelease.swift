@@ -8,7 +8,7 @@ internal import HTTP
 enum TestRelease {
     static func main() async {
         let name = ProcessInfo.processInfo.environment["TEST_RELEASE"] ?? ""
-        let soups: APIModule? =
+        let soups: Module? =
             switch name {
             case "old": .soups(OldRelease.self)
             case "reading": .soups(ReadingRelease.self)

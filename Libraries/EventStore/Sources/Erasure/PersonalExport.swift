@@ -12,7 +12,7 @@ public struct PersonalExport: Sendable {
     private let pageLimit: Int
 
     /// - Parameter modules: all modules of the process
-    public init(of modules: [Module], from database: PostgresClient) {
+    public init(of modules: [ModuleRegistration], from database: PostgresClient) {
         self.init(of: modules.personalStreams, from: database, pageLimit: 500)
     }
 

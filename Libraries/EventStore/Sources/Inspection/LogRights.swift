@@ -22,7 +22,7 @@ public struct LogRights: Sendable {
     ]
     /// The functions that the reader may execute. All others append, lock or write.
     private static let reading = [
-        "tail", "recorded", "versions", "outcomes", "read_model_positions", "leased_until", "is_leased", "is_held",
+        "tail", "recorded", "versions", "idempotency_records", "read_model_positions", "leased_until", "is_leased", "is_held",
         "is_served", "cloud_event", "entries",
     ]
     /// The triggers that must be on for all roles, and their tables.

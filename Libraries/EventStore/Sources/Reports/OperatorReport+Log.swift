@@ -6,7 +6,7 @@ internal import Postgres
 extension OperatorReport {
     static func onEvents(
         _ name: String, _ summary: String, _ parameters: [ReportParameter],
-        form: Form = .table(omitting: ["format", "id", "trace_id"]), of modules: [Module],
+        form: Form = .table(omitting: ["format", "id", "trace_id"]), of modules: [ModuleRegistration],
         read: @escaping @Sendable (Query, @escaping @Sendable ([RecordedEvent]) throws -> Void) async throws -> ReportEnd
     ) -> OperatorReport {
         OperatorReport(name, summary, parameters + [.reveal], form: form) { query in
@@ -28,7 +28,7 @@ extension OperatorReport {
         ]
     }
 
-    static func tail(of modules: [Module]) -> OperatorReport {
+    static func tail(of modules: [ModuleRegistration]) -> OperatorReport {
         let parameters: [ReportParameter] = [
             .init("follow", .flag, "Go on with new events as they come."),
             .init("limit", .number(ReportParameter.limits), "The maximum number of events: 20, unless a time is given."),
@@ -64,7 +64,7 @@ extension OperatorReport {
         }
     }
 
-    static func recordedEvent(of modules: [Module]) -> OperatorReport {
+    static func recordedEvent(of modules: [ModuleRegistration]) -> OperatorReport {
         onEvents(
             "log show", "Show the recorded event at a position.",
             [.init("position", .number(1...LogReader.positionLimit), "The position, from 1.")], form: .details, of: modules
@@ -79,7 +79,7 @@ extension OperatorReport {
         }
     }
 
-    static func search(of modules: [Module]) -> OperatorReport {
+    static func search(of modules: [ModuleRegistration]) -> OperatorReport {
         let parameters: [ReportParameter] = [
             .init("actor", .number(1...(.max)), label: "user id", "Only events that this user caused."),
             .init("request", .text, label: "request id", "Only events that the request with this X-Request-Id caused."),
@@ -114,7 +114,7 @@ extension OperatorReport {
         }
     }
 
-    static func trace(of modules: [Module]) -> OperatorReport {
+    static func trace(of modules: [ModuleRegistration]) -> OperatorReport {
         onEvents(
             "log trace", "Show the events that one request or one trace caused, in order.",
             [.init("id", .text, "The X-Request-Id of a response, or a W3C trace id."), .before], of: modules
@@ -186,10 +186,10 @@ extension ReportParameter {
         ReportParameter("limit", .number(limits), usual: String(usual), "The maximum number of \(things).")
     }
 
-    static func categories(of modules: [Module]) -> Kind { .word(modules.domainEvents.map { $0.category }) }
+    static func categories(of modules: [ModuleRegistration]) -> Kind { .word(modules.domainEvents.map { $0.category }) }
 
     /// A search for a misspelt name would find no events, and look like a result.
-    static func kind(of modules: [Module]) -> [ReportParameter] {
+    static func kind(of modules: [ModuleRegistration]) -> [ReportParameter] {
         [
             ReportParameter(
                 "type", .word(modules.domainEvents.flatMap { $0.storedTypes.map(\.name) }),
@@ -202,7 +202,7 @@ extension ReportParameter {
 extension ReportArguments {
     var limit: Int? { number("limit").map { Int($0) } }
 
-    func personalData(of modules: [Module]) -> PersonalData {
+    func personalData(of modules: [ModuleRegistration]) -> PersonalData {
         PersonalData(of: modules.domainEvents, isRevealed: isSet("reveal"))
     }
 }

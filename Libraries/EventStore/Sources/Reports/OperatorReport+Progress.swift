@@ -3,11 +3,11 @@ internal import Postgres
 
 /// The reports on what follows the log: read models and subscriptions.
 extension OperatorReport {
-    private static func models(_ query: Query, of modules: [Module]) -> ReadModels {
+    private static func models(_ query: Query, of modules: [ModuleRegistration]) -> ReadModels {
         ReadModels(projections: modules.projections, client: query.client, logger: query.logger)
     }
 
-    static func readModels(of modules: [Module]) -> OperatorReport {
+    static func readModels(of modules: [ModuleRegistration]) -> OperatorReport {
         OperatorReport("projections list", "List the read models with their state, lag and size.") { query in
             let statuses = try await models(query, of: modules).list()
             try query.show(
@@ -23,7 +23,7 @@ extension OperatorReport {
         }
     }
 
-    static func rebuilds(of modules: [Module]) -> OperatorReport {
+    static func rebuilds(of modules: [ModuleRegistration]) -> OperatorReport {
         OperatorReport(
             "projections rebuilds", "List the rebuilds that run or were interrupted.",
             [.init("name", .word(modules.projections.map { type(of: $0).name }), "Only rebuilds of this read model.")]

@@ -5,7 +5,7 @@ internal import Postgres
 extension OperatorReport {
     private static let streamName = ReportParameter("stream", .text, "The stream: user-1, event-12, attendance-12-1.")
 
-    static func streams(of modules: [Module]) -> OperatorReport {
+    static func streams(of modules: [ModuleRegistration]) -> OperatorReport {
         OperatorReport(
             "streams list", "List the streams page by page, with the number of their recorded events and their times.",
             [
@@ -34,7 +34,7 @@ extension OperatorReport {
         }
     }
 
-    static func stream(of modules: [Module]) -> OperatorReport {
+    static func stream(of modules: [ModuleRegistration]) -> OperatorReport {
         onEvents(
             "streams show", "Show every recorded event of a stream.", [streamName], form: .details, of: modules
         ) { query, show in
@@ -44,7 +44,7 @@ extension OperatorReport {
         }
     }
 
-    static func streamState(of modules: [Module]) -> OperatorReport {
+    static func streamState(of modules: [ModuleRegistration]) -> OperatorReport {
         OperatorReport(
             "streams state", "Show the state of a stream, now or at an earlier moment.",
             [
@@ -78,7 +78,7 @@ extension OperatorReport {
         }
     }
 
-    static func streamChanges(of modules: [Module]) -> OperatorReport {
+    static func streamChanges(of modules: [ModuleRegistration]) -> OperatorReport {
         OperatorReport(
             "streams diff", "Show the changes between two versions of a stream.",
             [

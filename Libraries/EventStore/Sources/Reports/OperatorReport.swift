@@ -81,7 +81,7 @@ extension JSON {
     package static func figure(_ value: Double?) -> JSON { value.flatMap { $0.isFinite ? JSON($0) : nil } ?? .null }
 }
 
-extension [Module] {
+extension [ModuleRegistration] {
     /// Every report on a database of these modules.
     public var operatorReports: [OperatorReport] {
         [

@@ -100,7 +100,7 @@ private struct BoxHits: TreeVisitor, Sendable {
         let found = hits.count - before
         guard found > 0 else { return 0 }
         leaves.append(leaf)
-        // See OutwardSearch.
+        // See NearestSearch.
         if hits.count >= 2 * enough {
             hits.keepSmallest(enough)
             bound = hits.reduce(.min) { max($0, $1.id) }

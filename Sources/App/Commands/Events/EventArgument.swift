@@ -27,7 +27,7 @@ struct EventArgument: ParsableArguments {
         _ change: @escaping @Sendable (EventsModule, CommandContext) async throws -> EventsModule.Operated
     ) async throws {
         let id = id
-        let result = try await database.with(.asVisitorOfExisting) { database, logger in
+        let result = try await database.with(.existing) { database, logger in
             try await database.appending(logger: logger) { modules in
                 do { return try await change(modules[EventsModule.self], Self.context) } catch EventRejection.notFound {
                     throw NegativeResult("No event has the id \(id).")

@@ -23,7 +23,7 @@ struct ReadModelChoice: ParsableArguments {
     func tending<Value: Sendable>(
         _ options: DatabaseOptions, _ body: @Sendable (ReadModels) async throws -> Value
     ) async throws -> Value {
-        try await options.with(.asVisitorOfExisting) { database, logger in
+        try await options.with(.existing) { database, logger in
             try await database.using(Self.configuration(database), logger: logger) { client in
                 try await body(Backend.readModels(client, logger: logger).named(names))
             }
@@ -34,7 +34,7 @@ struct ReadModelChoice: ParsableArguments {
     func tendingInBackground<Value: Sendable>(
         _ options: DatabaseOptions, _ body: @Sendable (ReadModels) async throws -> Value
     ) async throws -> Value {
-        try await options.with(.asVisitorOfExisting) { database, logger in
+        try await options.with(.existing) { database, logger in
             BackgroundPriority.take()
             return try await database.using(database.asComparison(connections: 4).inBackground, logger: logger) { client in
                 try await body(Backend.readModels(client, logger: logger).named(names))
@@ -47,7 +47,7 @@ struct ReadModelChoice: ParsableArguments {
     func rebuilding<Value: Sendable>(
         _ options: DatabaseOptions, _ body: @Sendable (ReadModels) async throws -> Value
     ) async throws -> Value {
-        try await options.with(.asVisitorOfExisting) { database, logger in
+        try await options.with(.existing) { database, logger in
             if try await database.lacksMigrations(logger: logger) { try await database.migrate(logger: logger) }
             return try await database.using(Self.configuration(database), logger: logger) { client in
                 try await database.using(Self.configuration(database).inBackground, logger: logger) { background in

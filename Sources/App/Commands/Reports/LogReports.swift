@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import EventStore
 
 /// `humon log tail`
-struct LogTail: ReportCommand {
+struct LogTailCommand: ReportCommand {
     static let report = OperatorReport.named("log tail")
     static let configuration: CommandConfiguration = describing(
         """
@@ -29,7 +29,7 @@ struct LogTail: ReportCommand {
 }
 
 /// `humon log show`
-struct LogShow: ReportCommand {
+struct LogShowCommand: ReportCommand {
     static let report = OperatorReport.named("log show")
     static let configuration: CommandConfiguration = describing(
         """
@@ -46,7 +46,7 @@ struct LogShow: ReportCommand {
 }
 
 /// `humon log search`
-struct LogSearch: ReportCommand {
+struct LogSearchCommand: ReportCommand {
     static let report = OperatorReport.named("log search")
     static let configuration: CommandConfiguration = describing(
         """
@@ -80,7 +80,7 @@ struct LogSearch: ReportCommand {
 }
 
 /// `humon log trace`
-struct LogTrace: ReportCommand {
+struct LogTraceCommand: ReportCommand {
     static let report = OperatorReport.named("log trace")
     static let configuration: CommandConfiguration = describing(
         """
@@ -98,7 +98,7 @@ struct LogTrace: ReportCommand {
 }
 
 /// `humon log stats`
-struct LogStats: ReportCommand {
+struct LogStatsCommand: ReportCommand {
     static let report = OperatorReport.named("log stats")
     static let configuration: CommandConfiguration = describing(
         """

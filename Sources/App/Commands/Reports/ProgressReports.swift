@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import EventStore
 
 /// `humon projections list`
-struct ProjectionsList: ReportCommand {
+struct ProjectionsListCommand: ReportCommand {
     static let report = OperatorReport.named("projections list")
     static let configuration: CommandConfiguration = describing(
         """
@@ -19,7 +19,7 @@ struct ProjectionsList: ReportCommand {
 }
 
 /// `humon subscriptions list`
-struct SubscriptionsList: ReportCommand {
+struct SubscriptionsListCommand: ReportCommand {
     static let report = OperatorReport.named("subscriptions list")
     static let configuration: CommandConfiguration = describing(
         """
@@ -34,7 +34,7 @@ struct SubscriptionsList: ReportCommand {
 }
 
 /// `humon subscriptions parked`
-struct SubscriptionsParked: ReportCommand {
+struct SubscriptionsParkedCommand: ReportCommand {
     static let report = OperatorReport.named("subscriptions parked")
     static let configuration: CommandConfiguration = describing(
         """

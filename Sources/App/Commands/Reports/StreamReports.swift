@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import EventStore
 
 /// `humon streams list`
-struct StreamsList: ReportCommand {
+struct StreamsListCommand: ReportCommand {
     static let report = OperatorReport.named("streams list")
     static let configuration: CommandConfiguration = describing(
         """
@@ -21,7 +21,7 @@ struct StreamsList: ReportCommand {
 }
 
 /// `humon streams show`
-struct StreamsShow: ReportCommand {
+struct StreamsShowCommand: ReportCommand {
     static let report = OperatorReport.named("streams show")
     static let configuration: CommandConfiguration = describing(
         """
@@ -38,7 +38,7 @@ struct StreamsShow: ReportCommand {
 }
 
 /// `humon streams state`
-struct StreamsState: ReportCommand {
+struct StreamsStateCommand: ReportCommand {
     static let report = OperatorReport.named("streams state")
     static let configuration: CommandConfiguration = describing(
         """
@@ -66,7 +66,7 @@ struct StreamsState: ReportCommand {
 }
 
 /// `humon streams diff`
-struct StreamsDiff: ReportCommand {
+struct StreamsDiffCommand: ReportCommand {
     static let report = OperatorReport.named("streams diff")
     static let configuration: CommandConfiguration = describing(
         """

@@ -22,7 +22,7 @@ struct IdempotencyRecord: Hashable {
     func result(for hash: RequestHash?) -> AppendResult { hash == requestHash ? .repeated(place) : .keyReused }
 
     static func query(_ ids: [UUID]) -> SQL {
-        "SELECT id, request_hash, position, stream, version FROM log.outcomes(\(ids))"
+        "SELECT id, request_hash, position, stream, version FROM log.idempotency_records(\(ids))"
     }
 
     static func byID(_ rows: Rows) throws -> [UUID: IdempotencyRecord] {

@@ -3,9 +3,9 @@ public import Events
 internal import Postgres
 public import Users
 
-extension Module {
+extension ModuleRegistration {
     /// Comments on events.
-    package static let comments = Module(
+    package static let comments = ModuleRegistration(
         "comments", domainEvents: [CommentDomainEvent.self], projections: [CommentsProjection()])
 }
 

@@ -6,8 +6,8 @@ internal import HTTPServer
 internal import HTTPTypes
 internal import Users
 
-extension APIModule {
-    public static let comments = APIModule(
+extension Module {
+    public static let comments = Module(
         .comments, of: .events, make: { CommentsModule($0) }, routes: { CommentRoutes(comments: $0, api: $1).all })
 }
 

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Transparency
 
 /// `humon log checkpoint`
-struct LogCheckpoint: AsyncParsableCommand {
+struct LogCheckpointCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "checkpoint",
         abstract: "Print the newest signed checkpoint of the log, for somebody outside who keeps it.",

@@ -4,7 +4,7 @@ internal import EventStore
 internal import Foundation
 
 /// `humon log export`
-struct LogExport: AsyncParsableCommand {
+struct LogExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract: "Write the whole log to one compressed file.",
@@ -48,7 +48,7 @@ struct LogExport: AsyncParsableCommand {
             let frame = ZstandardWriter(file)
             return try await withTaskCancellationHandler {
                 let bar = ProgressBar()
-                let summary = try await EventStore.LogExport(client: client).write {
+                let summary = try await LogExport(client: client).write {
                     try frame.write($0)
                 } progress: {
                     bar.show($0, of: $1)

@@ -3,7 +3,7 @@ internal import EventStore
 internal import Users
 
 /// `humon users export`
-struct UsersExport: AsyncParsableCommand {
+struct UsersExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract: "Print everything that is stored of a user, as one JSON object.",

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import EventStore
 
 /// `humon projections prune`
-struct ProjectionsPrune: AsyncParsableCommand {
+struct ProjectionsPruneCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prune",
         abstract: "Drop the tables that rebuilds replaced.",

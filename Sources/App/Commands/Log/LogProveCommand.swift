@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Transparency
 
 /// `humon log prove`
-struct LogProve: AsyncParsableCommand {
+struct LogProveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prove",
         abstract: "Print a proof that the log has a recorded event.",

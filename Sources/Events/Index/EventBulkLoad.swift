@@ -6,7 +6,7 @@ internal import Synchronization
 internal import Users
 
 /// Makes a bulk load from the rows of a COPY, and logs its progress at most once a second.
-final class CopiedEvents: Sendable {
+final class EventBulkLoad: Sendable {
     private struct State: Sendable {
         var bulkLoad = EventIndex.BulkLoad()
         var hidden: [EventID: HeldEvent] = [:]

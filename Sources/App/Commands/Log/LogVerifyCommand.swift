@@ -4,7 +4,7 @@ internal import EventStore
 internal import Transparency
 
 /// `humon log verify`
-struct LogVerify: AsyncParsableCommand {
+struct LogVerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Read the whole log with this program, and list the violations.",

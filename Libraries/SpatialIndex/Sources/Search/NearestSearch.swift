@@ -5,13 +5,13 @@ extension PointIndex.Snapshot {
     public func nearest(_ query: NearestQuery) -> PointIndex.Page { search(query).result() }
 
     /// Begins a search for the points nearest to a centre.
-    public func search(_ query: NearestQuery) -> OutwardSearch { OutwardSearch(query, self) }
+    public func search(_ query: NearestQuery) -> NearestSearch { NearestSearch(query, self) }
 }
 
 /// A search for the points nearest to a centre.
 ///
 /// The search goes outwards: it always visits the node whose box is nearest, until no further node can hold a result.
-public struct OutwardSearch: PointSearch {
+public struct NearestSearch: PointSearch {
     /// A node that may hold results, and the squared chord to the nearest point of its box.
     private struct Candidate: Comparable, Sendable {
         enum Node {

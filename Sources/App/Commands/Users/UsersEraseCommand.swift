@@ -4,7 +4,7 @@ internal import HTTP
 internal import Users
 
 /// `humon users erase`
-struct UsersErase: AsyncParsableCommand {
+struct UsersEraseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "erase",
         abstract: "Forget a user: the token, all events and attendances, and every word in them.",

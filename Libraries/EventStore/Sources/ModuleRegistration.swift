@@ -1,7 +1,7 @@
 /// What a module registers. The log, the tools and the checks know a module by this value alone; App has the one list of all modules.
 ///
 /// Rejections need no entry: ``Rejection/kind`` says how HTTP answers them.
-public struct Module: Sendable {
+public struct ModuleRegistration: Sendable {
     /// In lower case, such as `users`.
     public let name: String
     /// The domain event types, one for each category of streams.
@@ -31,10 +31,10 @@ public struct ModuleListError: Error, Hashable, CustomStringConvertible {
     public var description: String { "The list of modules is wrong. " + violations.joined(separator: " ") }
 }
 
-extension Module {
+extension ModuleRegistration {
     /// Checks what the compiler cannot: names that must be unique, and names that SQL or a stream's name cannot hold.
     /// - Throws: ``ModuleListError`` with every violation
-    public static func check(_ modules: [Module]) throws(ModuleListError) {
+    public static func check(_ modules: [ModuleRegistration]) throws(ModuleListError) {
         let violations =
             repeated(modules.map(\.name)).map { "Two modules have the name \($0)." }
             + repeated(modules.flatMap { $0.domainEvents.map { $0.category } }).map {
@@ -100,7 +100,7 @@ extension Module {
     private static func isIdentifier(_ name: String) -> Bool { name.wholeMatch(of: /[a-z][a-z0-9_]*/) != nil }
 }
 
-extension [Module] {
+extension [ModuleRegistration] {
     public var domainEvents: [any DomainEvent.Type] { flatMap(\.domainEvents) }
     public var projections: [any Projection] { flatMap(\.projections) }
     public var idSequences: [IDSequence] { flatMap(\.idSequences) }

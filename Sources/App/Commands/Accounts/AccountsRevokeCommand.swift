@@ -5,7 +5,7 @@ internal import EventStore
 internal import HTTP
 
 /// `humon accounts revoke`
-struct AccountsRevoke: AsyncParsableCommand {
+struct AccountsRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
         abstract: "End all tokens of an account, for example after a phone was stolen.",
@@ -30,7 +30,7 @@ struct AccountsRevoke: AsyncParsableCommand {
 
     func run() async throws {
         let (name, consent) = (account, consent)
-        let (id, state, count, position) = try await database.with(.asVisitorOfExisting) { database, logger in
+        let (id, state, count, position) = try await database.with(.existing) { database, logger in
             try await database.appending(logger: logger) { modules -> (AccountID, String, Int64, Int64?) in
                 let accounts = modules[AccountsModule.self]
                 do {

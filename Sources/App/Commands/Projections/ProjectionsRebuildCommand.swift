@@ -3,7 +3,7 @@ internal import Encoding
 internal import EventStore
 
 /// `humon projections rebuild`
-struct ProjectionsRebuild: AsyncParsableCommand {
+struct ProjectionsRebuildCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rebuild",
         abstract: "Rebuild read models from the log while servers continue.",

@@ -4,7 +4,7 @@ internal import EventStore
 internal import HTTP
 
 /// `humon accounts erase`
-struct AccountsErase: AsyncParsableCommand {
+struct AccountsEraseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "erase",
         abstract: "Forget an account: name, address, password, tokens, all tasks, and every word in them.",

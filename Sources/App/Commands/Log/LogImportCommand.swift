@@ -5,7 +5,7 @@ internal import Logging
 internal import Postgres
 
 /// `humon log import`
-struct LogImport: AsyncParsableCommand {
+struct LogImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Import an exported log into an empty database, as one transaction.",
@@ -34,7 +34,7 @@ struct LogImport: AsyncParsableCommand {
             try await consent.require("This imports \(file) into \(target), and cannot be undone.")
         }
         options.output.step("Reading the archive")
-        let use = isTrial ? Database.Use.asVisitorOfExisting : .asVisitor
+        let use = isTrial ? Database.Use.existing : .creating
         let (summary, readModels, erased) = try await database.with(use) { database, logger in
             try await database.migrate(isTrial: isTrial, logger: logger)
             let summary: LogArchive.Summary = try await withPostgres(database.asOwner, logger: logger) { client in
@@ -45,7 +45,7 @@ struct LogImport: AsyncParsableCommand {
                         reading.stop()
                         checking.stop()
                     }
-                    return try await EventStore.LogImport(client: client).read(
+                    return try await LogImport(client: client).read(
                         from: { try frame.read() }, decodedBy: Backend.domainEvents, sequences: Backend.sequences,
                         isTrial: isTrial
                     ) { done, total in

@@ -4,8 +4,8 @@ package import ServiceLifecycle
 package import Telemetry
 
 /// A module with its part of the API: its registration, its initialiser, its services, its metrics and its routes.
-public struct APIModule: Sendable {
-    package let module: Module
+public struct Module: Sendable {
+    package let registration: ModuleRegistration
     fileprivate let app: ServedApp?
     fileprivate let add: @Sendable (inout ModuleContext) -> Parts
 
@@ -24,12 +24,12 @@ public struct APIModule: Sendable {
     ///   - metrics: the metrics of what the module keeps in memory, at each scrape
     ///   - routes: makes the routes; called once for each ``API``
     package init<Made: Sendable>(
-        _ module: Module, of app: ServedApp?, make: @escaping @Sendable (ModuleContext) -> Made,
+        _ registration: ModuleRegistration, of app: ServedApp?, make: @escaping @Sendable (ModuleContext) -> Made,
         services: @escaping @Sendable (Made) -> [any Service] = { _ in [] },
         metrics: @escaping @Sendable (Made) -> [Metric] = { _ in [] },
         routes: @escaping @Sendable (Made, API) -> [Route]
     ) {
-        (self.module, self.app) = (module, app)
+        (self.registration, self.app) = (registration, app)
         add = { context in
             let made = make(context)
             context.add(made)
@@ -39,7 +39,7 @@ public struct APIModule: Sendable {
 }
 
 /// The modules of one process, made on one log and one database.
-public struct ComposedModules: Sendable {
+public struct RunningModules: Sendable {
     private let context: ModuleContext
     let apps: Set<ServedApp>
     /// The services of the served modules, in the order of the list. They need the log's notifier and the database.
@@ -49,7 +49,7 @@ public struct ComposedModules: Sendable {
 
     /// Makes each module in the order of the list. A module of an app that is left out is made, too, because others may use it: it has
     /// no services, no metrics and no routes, and keeps nothing in memory.
-    package init(_ modules: [APIModule], serving apps: Set<ServedApp> = .all, in context: ModuleContext) {
+    package init(_ modules: [Module], serving apps: Set<ServedApp> = .all, in context: ModuleContext) {
         var context = context
         let parts = modules.compactMap { module in
             let parts = module.add(&context)

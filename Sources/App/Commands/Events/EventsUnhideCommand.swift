@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Events
 
 /// `humon events unhide`
-struct EventsUnhide: AsyncParsableCommand {
+struct EventsUnhideCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unhide",
         abstract: "Show a hidden event again.",

@@ -5,7 +5,7 @@ internal import SpatialIndex
 internal import Synchronization
 
 /// The live events of a node in its index, and the hidden events beside it.
-package final class IndexedEvents: InMemoryContent {
+package final class EventsInMemory: InMemoryContent {
     package typealias Event = EventDomainEvent
 
     package static let name = (subject: "the index", verb: "is")
@@ -48,7 +48,7 @@ package final class IndexedEvents: InMemoryContent {
         let estimate = try await connection.query(
             "SELECT reltuples::bigint FROM pg_class WHERE oid = to_regclass(\(EventsProjection.schema + ".events"))"
         ).decode(Int64.self)
-        let rows = CopiedEvents(estimate: Int(estimate.first ?? 0), limitBytes: limit, render: render, logger: logger)
+        let rows = EventBulkLoad(estimate: Int(estimate.first ?? 0), limitBytes: limit, render: render, logger: logger)
         try await rows.copy(connection)
         return { [self] cursor in
             let events = rows.fill(index, at: cursor)
@@ -84,7 +84,7 @@ package final class IndexedEvents: InMemoryContent {
         throw InMemoryLimitError(ofIndex: limit, events: count)
     }
 
-    package func agrees(in model: InMemoryReadModel<IndexedEvents>) async throws -> Bool? {
+    package func agrees(in model: InMemoryReadModel<EventsInMemory>) async throws -> Bool? {
         try await model.examine().differing == 0
     }
 }
@@ -98,7 +98,7 @@ extension InMemoryLimitError {
     }
 }
 
-extension InMemoryReadModel<IndexedEvents> {
+extension InMemoryReadModel<EventsInMemory> {
     /// The snapshot if the index is in use and holds every change that was acknowledged here; nil if the request must read
     /// PostgreSQL.
     var readable: EventIndex.Snapshot? {

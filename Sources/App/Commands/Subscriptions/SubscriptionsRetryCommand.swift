@@ -5,7 +5,7 @@ internal import Logging
 internal import Postgres
 
 /// `humon subscriptions retry`
-struct SubscriptionsRetry: AsyncParsableCommand {
+struct SubscriptionsRetryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
         abstract: "Let a subscription retry its parked streams after you removed the cause.",
@@ -29,7 +29,7 @@ struct SubscriptionsRetry: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let count = try await database.with(.asVisitorOfExisting) { database, logger in
+        let count = try await database.with(.existing) { database, logger in
             try await database.using(database.asApplication(connections: 1), logger: logger) { client in
                 let subscriptions = Subscriptions(client: client)
                 if let absence = try await subscriptions.absence(of: name) { throw NegativeResult(absence) }

@@ -5,7 +5,7 @@ internal import HTTP
 internal import Users
 
 /// `humon users revoke`
-struct UsersRevoke: AsyncParsableCommand {
+struct UsersRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
         abstract: "End the token of a user, for example after a device was stolen.",
@@ -34,7 +34,7 @@ struct UsersRevoke: AsyncParsableCommand {
 
     func run() async throws {
         let (user, consent) = (UserID(rawValue: id), consent)
-        let (state, position) = try await database.with(.asVisitorOfExisting) { database, logger in
+        let (state, position) = try await database.with(.existing) { database, logger in
             try await database.appending(logger: logger) { modules -> (String, Int64?) in
                 let users = modules[UsersModule.self]
                 do {

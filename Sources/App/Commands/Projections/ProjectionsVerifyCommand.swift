@@ -3,7 +3,7 @@ internal import Encoding
 internal import EventStore
 
 /// `humon projections verify`
-struct ProjectionsVerify: AsyncParsableCommand {
+struct ProjectionsVerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Compare read models with the log, row by row, while servers continue.",

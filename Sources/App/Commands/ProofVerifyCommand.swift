@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Transparency
 
 /// `humon proof verify`
-struct ProofVerify: ParsableCommand {
+struct ProofVerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Check a proof without a database, and print the entry that it proves.",

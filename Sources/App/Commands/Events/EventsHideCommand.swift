@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Events
 
 /// `humon events hide`
-struct EventsHide: AsyncParsableCommand {
+struct EventsHideCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hide",
         abstract: "Hide an event from all users, for example after a complaint.",

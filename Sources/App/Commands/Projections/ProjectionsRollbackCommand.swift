@@ -3,7 +3,7 @@ internal import Encoding
 internal import EventStore
 
 /// `humon projections rollback`
-struct ProjectionsRollback: AsyncParsableCommand {
+struct ProjectionsRollbackCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rollback",
         abstract: "Return to the tables that the last rebuild replaced.",
