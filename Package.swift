@@ -18,6 +18,145 @@ extension Target.Dependency {
     static var yams: Self { .product(name: "Yams", package: "Yams") }
 }
 
+/// The headers of a system library.
+func headers(_ name: String, from package: String, pkgConfig: String? = nil) -> [Target] {
+    [.systemLibrary(name: name, path: "Libraries/C/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])]
+}
+
+/// A library, which knows nothing of Humon. Its sources and its tests are in one folder.
+func library(_ name: String, _ dependencies: [Target.Dependency] = [], tests: [Target.Dependency]) -> [Target] {
+    [
+        .target(name: name, dependencies: dependencies, path: "Libraries/\(name)/Sources"),
+        .testTarget(name: name + "Tests", dependencies: [.byName(name: name)] + tests, path: "Libraries/\(name)/Tests"),
+    ]
+}
+
+/// A part of the product.
+func part(
+    _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [], tests: [Target.Dependency]? = nil
+) -> [Target] {
+    let target = Target.target(name: name, dependencies: dependencies, exclude: exclude)
+    return [target] + (tests.map { [.testTarget(name: name + "Tests", dependencies: [.byName(name: name)] + $0)] } ?? [])
+}
+
+/// What several targets of tests share.
+func support(_ name: String, _ dependencies: [Target.Dependency] = []) -> [Target] {
+    [.target(name: name, dependencies: dependencies, path: "Tests/Support/\(name)")]
+}
+
+let targets: [[Target]] = [
+    headers("CLibPQ", from: "libpq-dev"),
+    headers("CJemalloc", from: "libjemalloc-dev"),
+    headers("CISAL", from: "libisal-dev"),
+    headers("COpenSSL", from: "libssl-dev", pkgConfig: "libcrypto"),
+    headers("CZlib", from: "zlib1g-dev"),
+    headers("CZstd", from: "libzstd-dev"),
+    // The files of db. Their list is in log_schema.c.
+    [.target(name: "CLogSchema", path: "Libraries/C/CLogSchema")],
+    library("Encoding", tests: ["TestChance"]),
+    library("Hashing", ["COpenSSL"], tests: ["Encoding", "TestDatabase"]),
+    library("Transparency", ["Encoding", "Hashing"], tests: ["Hashing", "Encoding", "TestChance"]),
+    library("Telemetry", ["Encoding", .logging], tests: ["Encoding", "TestChance", "TestExposition", .logging]),
+    library(
+        "Postgres", ["CLibPQ", "Encoding", "Telemetry", .dequeModule, .logging, .serviceLifecycle],
+        tests: ["EmbeddedPostgres", "Telemetry", "TestChance", "TestDatabase"]),
+    library(
+        "EmbeddedPostgres", [.logging, .serviceLifecycle, .subprocess, .systemPackage],
+        tests: ["Postgres", "TestDatabase", .logging]),
+    library(
+        "EventStore",
+        [
+            "Postgres", "Encoding", "Telemetry", "CLogSchema", "CZstd", "Hashing", .dequeModule, .logging, .serviceLifecycle,
+            .systemPackage,
+        ], tests: ["Telemetry", "TestChance", "TestDatabase", "Hashing", .serviceLifecycle]),
+    library(
+        "SpatialIndex", ["CJemalloc", .product(name: "HeapModule", package: "swift-collections")],
+        tests: ["CJemalloc", "TestChance"]),
+    library(
+        "HTTPServer",
+        [
+            "Encoding", "Telemetry", "CISAL", "CZstd", .httpTypes, .logging, .nioCore, .nioHTTP1, .nioPosix,
+            .serviceLifecycle, .unixSignals,
+        ],
+        tests: [
+            "TestChance", "TestDatabase", "TestHTTP", "TestServer", .httpTypes, .logging, .nioCore,
+            .product(name: "NIOEmbedded", package: "swift-nio"), .nioHTTP1, .serviceLifecycle, .unixSignals,
+        ]),
+    part(
+        "Users", ["EventStore", "Postgres", "Encoding", "Hashing", .logging, .serviceLifecycle],
+        tests: ["TestChance", "TestDatabase"]),
+    part(
+        "Events",
+        ["Users", "EventStore", "Postgres", "Encoding", "SpatialIndex", .dequeModule, .logging, .serviceLifecycle],
+        tests: ["Postgres", "SpatialIndex", "TestChance", "TestDatabase", .serviceLifecycle]),
+    part(
+        "Attendances", ["Events", "Users", "EventStore", "Postgres", "Encoding", .logging, .serviceLifecycle],
+        tests: ["Postgres", "TestChance", "TestDatabase", .serviceLifecycle]),
+    part(
+        "Accounts", ["EventStore", "Postgres", "Encoding", "Hashing", .dequeModule],
+        tests: ["Hashing", "TestChance", "TestDatabase"]),
+    part("Tasks", ["Accounts", "EventStore", "Postgres", "Encoding"], tests: ["TestChance", "TestDatabase"]),
+    // The OpenAPI document and its page. Their list is in documentation_files.c.
+    part("CDocumentation", exclude: ["openapi.json", "docs.css", "docs.html", "template.html"]),
+    part(
+        "HTTP",
+        [
+            "CDocumentation", "HTTPServer", "Attendances", "Tasks", "Accounts", "Events", "Users", "EventStore", "Encoding",
+            "Telemetry", "Hashing", .httpTypes, .logging, .nioCore, .serviceLifecycle,
+        ],
+        tests: [
+            "App", "HTTPServer", "Hashing", "CZlib", "CZstd", "TestChance", "TestDatabase", "TestExposition", "TestHTTP",
+            "TestServer", .serviceLifecycle, .yams,
+        ]),
+    // The files of the map page. Their list is in web_files.c.
+    part("CWebPage", exclude: ["data", "page"]),
+    part(
+        "Web", ["CWebPage", "HTTPServer", "Users", "EventStore", "Encoding", "Hashing", .httpTypes, .nioCore],
+        tests: [
+            "humon", "App", "HTTP", "HTTPServer", "Users", "EventStore", "Postgres", "Encoding", "TestDatabase", "TestHTTP",
+            "TestServer", .httpTypes, .logging, .nioCore, .serviceLifecycle,
+        ]),
+    part(
+        "App",
+        [
+            "Web", "HTTP", "HTTPServer", "Attendances", "Accounts", "Events", "Users", "EventStore", "EmbeddedPostgres",
+            "Postgres", "Encoding", "Hashing", "Telemetry", "Transparency", .argumentParser, .httpTypes, .logging, .nioCore,
+            .nioHTTP1, .serviceLifecycle, .systemPackage, .unixSignals,
+        ],
+        // CWebPage embeds it.
+        exclude: ["Demo/cities.tsv"],
+        tests: [
+            "humon", "EventStore", "Encoding", "Postgres", "TestChance", "TestDatabase", "TestExposition", "TestRelease",
+            "TestServer", .argumentParser, "Hashing", .logging, .nioHTTP1, .yams,
+        ]),
+    [
+        .executableTarget(name: "humon", dependencies: ["App"]),
+        .target(name: "HumonClient", path: "HumonClient/Sources"),
+        .executableTarget(name: "NearMe", dependencies: ["HumonClient"], path: "HumonClient/NearMe"),
+        .testTarget(
+            name: "HumonClientTests",
+            dependencies: ["humon", "HumonClient", "NearMe", "TestDatabase", "TestServer", .yams], path: "HumonClient/Tests"),
+        .testTarget(
+            name: "FaultInjectionTests",
+            dependencies: [
+                "humon", "App", "EventStore", "Encoding", "HTTPServer", "Postgres", "TestChance", "TestDatabase", "TestServer",
+                "Hashing", .logging, .nioCore, .nioHTTP1, .nioPosix,
+            ]),
+        .executableTarget(
+            name: "TestRelease",
+            dependencies: ["App", "HTTP", "HTTPServer", "EventStore", "Postgres", "Encoding", .httpTypes],
+            path: "Tests/Support/TestRelease"),
+    ],
+    support("CTestProcess"),
+    support("TestChance"),
+    support("TestExposition"),
+    support(
+        "TestDatabase",
+        ["CTestProcess", "EmbeddedPostgres", "Encoding", "EventStore", "Postgres", .logging, .serviceLifecycle]),
+    support("TestServer", ["HTTPServer", "TestDatabase", .nioCore, .nioHTTP1]),
+    support("TestHTTP", ["HTTPServer", .httpTypes, .logging, .nioCore, .nioHTTP1, .serviceLifecycle]),
+]
+
 let package = Package(
     name: "humon",
     platforms: [.macOS(.v15), .iOS(.v16)],
@@ -42,170 +181,8 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
     ],
-    targets: [
-        .systemLibrary(name: "CLibPQ", path: "Libraries/C/CLibPQ", providers: [.apt(["libpq-dev"])]),
-        .systemLibrary(name: "CJemalloc", path: "Libraries/C/CJemalloc", providers: [.apt(["libjemalloc-dev"])]),
-        .systemLibrary(name: "CISAL", path: "Libraries/C/CISAL", providers: [.apt(["libisal-dev"])]),
-        .systemLibrary(name: "COpenSSL", path: "Libraries/C/COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        .systemLibrary(name: "CZlib", path: "Libraries/C/CZlib", providers: [.apt(["zlib1g-dev"])]),
-        .systemLibrary(name: "CZstd", path: "Libraries/C/CZstd", providers: [.apt(["libzstd-dev"])]),
-        // The files of db. Their list is in log_schema.c.
-        .target(name: "CLogSchema", path: "Libraries/C/CLogSchema"),
-        .target(name: "Encoding"),
-        .target(name: "Hashing", dependencies: ["COpenSSL"]),
-        .target(name: "Transparency", dependencies: ["Encoding", "Hashing"]),
-        .target(name: "Telemetry", dependencies: ["Encoding", .logging]),
-        .target(
-            name: "Postgres", dependencies: ["CLibPQ", "Encoding", "Telemetry", .dequeModule, .logging, .serviceLifecycle]),
-        .target(name: "EmbeddedPostgres", dependencies: [.logging, .serviceLifecycle, .subprocess, .systemPackage]),
-        .target(
-            name: "EventStore",
-            dependencies: [
-                "Postgres", "Encoding", "Telemetry", "CLogSchema", "CZstd", "Hashing", .dequeModule, .logging, .serviceLifecycle,
-                .systemPackage,
-            ]
-        ),
-        .target(name: "Users", dependencies: ["EventStore", "Postgres", "Encoding", "Hashing", .logging, .serviceLifecycle]),
-        .target(name: "SpatialIndex", dependencies: ["CJemalloc", .product(name: "HeapModule", package: "swift-collections")]),
-        .target(
-            name: "Events",
-            dependencies: [
-                "Users", "EventStore", "Postgres", "Encoding", "SpatialIndex", .dequeModule, .logging, .serviceLifecycle,
-            ]
-        ),
-        .target(
-            name: "Attendances",
-            dependencies: ["Events", "Users", "EventStore", "Postgres", "Encoding", .logging, .serviceLifecycle]
-        ),
-        .target(name: "Accounts", dependencies: ["EventStore", "Postgres", "Encoding", "Hashing", .dequeModule]),
-        .target(name: "Tasks", dependencies: ["Accounts", "EventStore", "Postgres", "Encoding"]),
-        .target(
-            name: "HTTPServer",
-            dependencies: [
-                "Encoding", "Telemetry", "CISAL", "CZstd", .httpTypes, .logging, .nioCore, .nioHTTP1, .nioPosix,
-                .serviceLifecycle, .unixSignals,
-            ]
-        ),
-        // The OpenAPI document and its page. Their list is in documentation_files.c.
-        .target(name: "CDocumentation", exclude: ["openapi.json", "docs.css", "docs.html", "template.html"]),
-        .target(
-            name: "HTTP",
-            dependencies: [
-                "CDocumentation", "HTTPServer", "Attendances", "Tasks", "Accounts", "Events", "Users", "EventStore", "Encoding",
-                "Telemetry", "Hashing", .httpTypes, .logging, .nioCore, .serviceLifecycle,
-            ]
-        ),
-        // The files of the map page. Their list is in web_files.c.
-        .target(name: "CWebPage", exclude: ["data", "page"]),
-        .target(
-            name: "Web",
-            dependencies: ["CWebPage", "HTTPServer", "Users", "EventStore", "Encoding", "Hashing", .httpTypes, .nioCore]
-        ),
-        .target(
-            name: "App",
-            dependencies: [
-                "Web", "HTTP", "HTTPServer", "Attendances", "Accounts", "Events", "Users", "EventStore", "EmbeddedPostgres",
-                "Postgres", "Encoding", "Hashing", "Telemetry", "Transparency", .argumentParser, .httpTypes, .logging,
-                .nioCore, .nioHTTP1, .serviceLifecycle, .systemPackage, .unixSignals,
-            ],
-            // CWebPage embeds it.
-            exclude: ["Demo/cities.tsv"]
-        ),
-        .executableTarget(name: "humon", dependencies: ["App"]),
-        .target(name: "HumonClient", path: "HumonClient/Sources"),
-        .executableTarget(name: "NearMe", dependencies: ["HumonClient"], path: "HumonClient/NearMe"),
-        .target(name: "CTestProcess", path: "Tests/Support/CTestProcess"),
-        .target(
-            name: "TestDatabase",
-            dependencies: ["CTestProcess", "EmbeddedPostgres", "Encoding", "EventStore", "Postgres", .logging, .serviceLifecycle]
-        ),
-        .target(name: "TestServer", dependencies: ["HTTPServer", "TestDatabase", .nioCore, .nioHTTP1]),
-        .target(
-            name: "TestHTTP", dependencies: ["HTTPServer", .httpTypes, .logging, .nioCore, .nioHTTP1, .serviceLifecycle]
-        ),
-        .executableTarget(
-            name: "TestRelease", dependencies: ["App", "HTTP", "HTTPServer", "EventStore", "Postgres", "Encoding", .httpTypes]),
-        .target(name: "TestChance"),
-        .target(name: "TestExposition"),
-        .testTarget(name: "EncodingTests", dependencies: ["Encoding", "TestChance"]),
-        .testTarget(name: "HashingTests", dependencies: ["Hashing", "Encoding", "TestDatabase"]),
-        .testTarget(name: "TelemetryTests", dependencies: ["Telemetry", "Encoding", "TestChance", "TestExposition", .logging]),
-        .testTarget(
-            name: "TransparencyTests", dependencies: ["Transparency", "Hashing", "Encoding", "TestChance"]),
-        .testTarget(
-            name: "PostgresTests", dependencies: ["Postgres", "EmbeddedPostgres", "Telemetry", "TestChance", "TestDatabase"]),
-        .testTarget(name: "EmbeddedPostgresTests", dependencies: ["EmbeddedPostgres", "Postgres", "TestDatabase", .logging]),
-        .testTarget(
-            name: "EventStoreTests",
-            dependencies: ["EventStore", "Telemetry", "TestChance", "TestDatabase", "Hashing", .serviceLifecycle]
-        ),
-        .testTarget(name: "UsersTests", dependencies: ["Users", "TestChance", "TestDatabase"]),
-        .testTarget(name: "SpatialIndexTests", dependencies: ["SpatialIndex", "CJemalloc", "TestChance"]),
-        .testTarget(
-            name: "EventsTests",
-            dependencies: ["Events", "Postgres", "SpatialIndex", "TestChance", "TestDatabase", .serviceLifecycle]
-        ),
-        .testTarget(
-            name: "AttendancesTests", dependencies: ["Attendances", "Postgres", "TestChance", "TestDatabase", .serviceLifecycle]),
-        .testTarget(name: "AccountsTests", dependencies: ["Accounts", "Hashing", "TestChance", "TestDatabase"]),
-        .testTarget(name: "TasksTests", dependencies: ["Tasks", "TestChance", "TestDatabase"]),
-        .testTarget(
-            name: "HTTPServerTests",
-            dependencies: [
-                "HTTPServer", "TestChance", "TestDatabase", "TestHTTP", "TestServer", .httpTypes, .logging, .nioCore,
-                .product(name: "NIOEmbedded", package: "swift-nio"), .nioHTTP1, .serviceLifecycle, .unixSignals,
-            ]
-        ),
-        .testTarget(
-            name: "HTTPTests",
-            dependencies: [
-                "App", "HTTP", "HTTPServer", "Hashing", "CZlib", "CZstd", "TestChance", "TestDatabase", "TestExposition",
-                "TestHTTP", "TestServer", .serviceLifecycle, .yams,
-            ]
-        ),
-        .testTarget(
-            name: "WebTests",
-            dependencies: [
-                "humon", "Web", "App", "HTTP", "HTTPServer", "Users", "EventStore", "Postgres", "Encoding", "TestDatabase",
-                "TestHTTP", "TestServer", .httpTypes, .logging, .nioCore, .serviceLifecycle,
-            ]
-        ),
-        .testTarget(
-            name: "AppTests",
-            dependencies: [
-                "humon", "App", "EventStore", "Encoding", "Postgres", "TestChance", "TestDatabase", "TestExposition",
-                "TestRelease", "TestServer", .argumentParser, "Hashing", .logging, .nioHTTP1, .yams,
-            ]
-        ),
-        .testTarget(
-            name: "HumonClientTests",
-            dependencies: ["humon", "HumonClient", "NearMe", "TestDatabase", "TestServer", .yams],
-            path: "HumonClient/Tests"
-        ),
-        .testTarget(
-            name: "FaultInjectionTests",
-            dependencies: [
-                "humon", "App", "EventStore", "Encoding", "HTTPServer", "Postgres", "TestChance", "TestDatabase", "TestServer",
-                "Hashing", .logging, .nioCore, .nioHTTP1, .nioPosix,
-            ]
-        ),
-    ]
+    targets: Array(targets.joined())
 )
-
-// A target without a path: Sources/NAME or Tests/NAME, and one folder for the sources and the tests of a library.
-let libraries = [
-    "Encoding", "Hashing", "Transparency", "Telemetry", "Postgres", "EmbeddedPostgres", "EventStore", "SpatialIndex",
-    "HTTPServer",
-]
-for target in package.targets where target.path == nil {
-    if libraries.contains(target.name) {
-        target.path = "Libraries/\(target.name)/Sources"
-    } else if let library = libraries.first(where: { target.name == "\($0)Tests" }) {
-        target.path = "Libraries/\(library)/Tests"
-    } else if target.name.hasPrefix("Test") {
-        target.path = "Tests/Support/\(target.name)"
-    }
-}
 
 // Tests with much code that calls C with pointers, which the compiler does not check.
 let callingC: Set = [

@@ -39,7 +39,7 @@ def documents_name_types_that_exist(tree):
     known |= {name for page in tree.pages for _, language, line in page.marked if language for name in declaration.findall(line)}
     # A page may also name a test by its file, and a target or an alert by its name.
     known |= {re.split("[.+]", path.rpartition("/")[2])[0] for path in files} | {name for name, *_ in alerts(tree)}
-    known |= set(re.findall(r'arget\(\s*name: "(\w+)"', tree.text("Package.swift")))
+    known |= {name + end for name in tree.targets for end in ("", "Tests")}
     foreign = {name for names in FOREIGN_NAMES.values() for name in names.split()}
     needed = set()
     for page in tree.pages:

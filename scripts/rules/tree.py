@@ -85,14 +85,15 @@ class Tree:
 
     @functools.cached_property
     def targets(self):
-        """The targets of the manifest without its tests, by name. Without a path, the rule at the end of the manifest gives the folder."""
+        """The targets of the manifest without its tests, by name. A function of the manifest gives a target its folder."""
         manifest = self.text("Package.swift")
         found = {}
-        for match in re.finditer(r'\.(?:target|executableTarget|systemLibrary)\(\s*name: "(\w+)"', manifest):
+        for match in re.finditer(r'(?:\.(?:target|executableTarget|systemLibrary)\(\s*name: |\b(?:headers|library|part|support)\(\s*)"(\w+)"', manifest):
             name, body = match[1], balanced(manifest[match.start():])
-            listed = re.search(r"dependencies: \[([^\]]*)\]", re.sub(r"\.product\([^)]*\)", "", body))
+            # A function has the dependencies behind the name.
+            listed = re.search(r"(?:dependencies: |\"\w+\",\s*)\[([^\]]*)\]", re.sub(r"\.product\([^)]*\)", "", body))
             path = re.search(r'\bpath: "([^"]*)"', body)
-            places = [path[1]] if path else [f"Libraries/{name}/Sources", f"Tests/Support/{name}", f"Sources/{name}"]
+            places = [path[1]] if path else [f"Libraries/{name}/Sources", f"Libraries/C/{name}", f"Tests/Support/{name}", f"Sources/{name}"]
             dependencies = frozenset(re.findall(r'"(\w+)"', listed[1])) if listed else frozenset()
             folder = next(filter(self.exists, places), places[-1])
             found[name] = Target(name, dependencies, folder, line_at(manifest, match.start()))
