@@ -126,8 +126,8 @@ let targets: [[Target]] = [
         // CWebPage embeds it.
         exclude: ["Demo/cities.tsv"],
         tests: [
-            "humon", "EventStore", "Encoding", "Postgres", "TestChance", "TestDatabase", "TestExposition", "TestRelease",
-            "TestServer", .argumentParser, "Hashing", .logging, .nioHTTP1, .yams,
+            "humon", "HTTP", "HTTPServer", "EventStore", "Encoding", "Postgres", "TestChance", "TestDatabase", "TestExposition",
+            "TestRelease", "TestServer", .argumentParser, "Hashing", .logging, .nioHTTP1, .yams,
         ]),
     [
         .executableTarget(name: "humon", dependencies: ["App"]),

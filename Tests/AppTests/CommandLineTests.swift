@@ -2,6 +2,8 @@ import ArgumentParser
 import Encoding
 import EventStore
 import Foundation
+import HTTP
+import HTTPServer
 import TestDatabase
 import TestServer
 import Testing
@@ -117,7 +119,7 @@ import Testing
             let result = try await HumonProcess.run(["settings", "--json"], in: directory, environment: environment)
             #expect(result.status == 0, "\(result.error)")
             let rows = try Self.rows(result.output)
-            #expect(rows.count == 40)
+            #expect(rows.count == 41)
             for (name, value, source) in [
                 ("HUMON_PORT", "8090", "environment"), ("HUMON_HOST", "127.0.0.2", ".env"), ("HUMON_REQUESTS", "256", "default"),
                 ("DATABASE_URL", "(hidden)", "environment"), ("TB_APP_SECRET", "(hidden)", ".env"),
@@ -142,7 +144,7 @@ import Testing
                 environment: ["HUMON_PORT": "tea", "HUMON_PROT": "1", "HUMON_ADMIN_TOKEN": "hush"])
             #expect(result.status == 2)
             let rows = try Self.rows(result.output)
-            #expect(rows.count == 40)
+            #expect(rows.count == 41)
             #expect(rows["HUMON_PORT"]?["value"]?.word == "(unusable)")
             #expect(result.error.contains("HUMON_PROT is not a setting of humon"), "\(result.error)")
             #expect(result.error.contains("HUMON_PORT must be a whole number from 0 to 65535."))
@@ -156,5 +158,16 @@ import Testing
         #expect(Set(settings.all.map(\.name)).count == settings.all.count)
         // Beside the settings there is only their list.
         #expect(settings.all.count == Mirror(reflecting: settings).children.count - 1)
+    }
+
+    @Test func `a server has the fixed limits`() throws {
+        var reader = try SettingReader(commandLine: ["HUMON_STATEMENT_TIMEOUT_SECONDS": "7"])
+        let settings = Settings(&reader)
+        let limits = settings.serverConfiguration(drain: Drain()).limits
+        #expect((limits.idleSeconds, limits.arrivalSeconds, limits.responseSeconds) == (75, 20, 27))
+        #expect((limits.headerBytes, limits.bodyBytes) == (32_768, 65_536))
+        let api = settings.api(secret: HumonProcess.secret)
+        #expect((api.bodyLimitBytes, api.targetLimitBytes) == (65_536, 8_192))
+        #expect((api.signInsPerMinute, api.accountSignInsPerMinute) == (20, 10))
     }
 }

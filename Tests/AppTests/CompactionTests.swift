@@ -173,7 +173,7 @@ private struct Remains: Sendable {
     }
 
     @Test func `no byte of any personal member is left in files, dump, archive and log lines`() async throws {
-        let unlimited = ["HUMON_SIGN_INS_PER_MINUTE": "0"]
+        let unlimited = ["HUMON_SIGN_INS_PER_MINUTE": "0", "HUMON_ACCOUNT_SIGN_INS_PER_MINUTE": "0"]
         try await HumonProcess.withServer(environment: unlimited) { server, port, database in
             let directory = FileManager.default.temporaryDirectory.appending(path: "humon-scan-\(UUID().uuidString.prefix(8))")
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)

@@ -41,7 +41,7 @@ final class Fleet: Sendable {
         self.directory = directory
         var environment = ["DATABASE_URL": databaseURL, "TB_APP_SECRET": Self.secret]
         // All clients have one address, and the log must name their requests.
-        for limit in ["SIGN_INS", "SESSIONS"] { environment["HUMON_\(limit)_PER_MINUTE"] = "0" }
+        for limit in ["SIGN_INS", "ACCOUNT_SIGN_INS", "SESSIONS"] { environment["HUMON_\(limit)_PER_MINUTE"] = "0" }
         environment["HUMON_TRUSTED_PROXIES"] = "127.0.0.1"
         if !hasIndex { environment["HUMON_INDEX_MEGABYTES"] = "0" }
         self.environment = environment

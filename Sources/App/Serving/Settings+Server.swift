@@ -12,7 +12,7 @@ extension Settings {
             bodyLimitBytes: FixedLimits.bodyBytes, targetLimitBytes: FixedLimits.targetBytes,
             signUpsPerMinute: signUpsPerMinute, signUpsPerDay: signUpsPerDay,
             signInsPerMinute: signInsPerMinute,
-            accountSignInsPerMinute: FixedLimits.accountSignInsPerMinute(ofAddress: signInsPerMinute),
+            accountSignInsPerMinute: accountSignInsPerMinute,
             writesPerMinute: writesPerMinute, addressWritesPerMinute: addressWritesPerMinute)
     }
 
@@ -79,6 +79,6 @@ extension Settings {
         guard let webOrigins, apps.contains(.events) else { return nil }
         return MapPage.Settings(
             tiles: tiles, origins: webOrigins, sessionsPerMinute: sessionsPerMinute,
-            allSessionsPerMinute: FixedLimits.sessionsPerMinute(ofAddress: sessionsPerMinute))
+            allSessionsPerMinute: FixedLimits.sessionsOfNodePerMinute)
     }
 }

@@ -10,14 +10,10 @@ enum FixedLimits {
     static let streamOpeningsPerMinute = 600
     static let shutdownSeconds = 20
 
-    /// A response may take as long as a few statements, the wait for a connection among them.
-    static func answerSeconds(statementSeconds: Int) -> Int { 3 * statementSeconds }
+    static let sessionsOfNodePerMinute = 600
 
-    /// The sign-ups on the map page of a node in a minute; 0 for no limit.
-    static func sessionsPerMinute(ofAddress limit: Int) -> Int { 60 * limit }
-
-    /// The sign-ins of an account in a minute; 0 for no limit.
-    static func accountSignInsPerMinute(ofAddress limit: Int) -> Int { (limit + 1) / 2 }
+    /// A request may wait for a connection to PostgreSQL before its statement, and be answered after it.
+    static func answerSeconds(statementSeconds: Int) -> Int { statementSeconds + 20 }
 
     /// A row of docs/settings.md.
     struct Row {
@@ -36,7 +32,7 @@ enum FixedLimits {
             value: "\(arrivalSeconds) s", beyond: "408; the connection is closed"),
         Row(
             limit: "time from the arrival of a request to its response",
-            value: "3 times HUMON_STATEMENT_TIMEOUT_SECONDS", beyond: "503"),
+            value: "HUMON_STATEMENT_TIMEOUT_SECONDS and 20 s", beyond: "503"),
         Row(limit: "time that a connection may be idle", value: "\(idleSeconds) s", beyond: "the connection is closed"),
         Row(
             limit: "memory for unsent responses and arriving bodies", value: "\(bufferMegabytes) MB",
@@ -47,9 +43,7 @@ enum FixedLimits {
             limit: "streams of changes that a client address opens in a minute", value: "\(streamOpeningsPerMinute)",
             beyond: "429"),
         Row(
-            limit: "sign-ups on the map page of a node in a minute", value: "60 times HUMON_SESSIONS_PER_MINUTE",
-            beyond: "429"),
-        Row(limit: "sign-ins of an account in a minute", value: "half of HUMON_SIGN_INS_PER_MINUTE", beyond: "429"),
+            limit: "sign-ups on the map page of a node in a minute", value: "\(sessionsOfNodePerMinute)", beyond: "429"),
         Row(
             limit: "time that open requests have when a node stops, after HUMON_DRAIN_SECONDS",
             value: "\(shutdownSeconds) s", beyond: "the connection is closed"),

@@ -42,6 +42,7 @@ struct Settings: Sendable {
     let signUpsPerMinute: Int
     let signUpsPerDay: Int
     let signInsPerMinute: Int
+    let accountSignInsPerMinute: Int
     let writesPerMinute: Int
     let addressWritesPerMinute: Int
     let eventsPerUser: Int
@@ -172,6 +173,10 @@ struct Settings: Sendable {
             "HUMON_SIGN_INS_PER_MINUTE",
             "The maximum number of sign-ins, and of account sign-ups, per client address and minute, further ones get 429; 0 means no limit.",
             default: 20, in: 0...1_000_000)
+        accountSignInsPerMinute = reader.number(
+            "HUMON_ACCOUNT_SIGN_INS_PER_MINUTE",
+            "The maximum number of sign-ins per account and minute, further ones get 429; 0 means no limit.", default: 10,
+            in: 0...1_000_000)
         writesPerMinute = reader.number(
             "HUMON_WRITES_PER_MINUTE",
             "The maximum number of writes per user and minute, and of unknown tokens per client address and minute, further ones get 429; 0 means no limit.",
