@@ -132,6 +132,20 @@ import Testing
         #expect(Self.missed(ring, after: 205) == [])
     }
 
+    @Test func `after more erasures than the ring keeps no change brings an old position back`() {
+        var ring = ChangeRing(at: 0, limit: 2)
+        for position in Int64(1)...2 { ring.append(Make.change(position, to: Make.inside)) }
+        for position in Int64(3)...1_003 {
+            ring.append(
+                EventChange(
+                    position: position, id: EventID(rawValue: position), before: Make.inside, after: nil, json: [],
+                    isErasure: true))
+        }
+        ring.append(Make.change(1_004, 5_000, to: Make.inside))
+        #expect(Self.missed(ring, after: 2) == nil)
+        #expect(Self.missed(ring, after: 3)?.count == 1_001)
+    }
+
     @Test func `a client gets the changes of its area, however many others the ring has`() {
         var ring = ChangeRing(at: 0)
         let many = Int64(ChangeRing.replayLimit)

@@ -29,7 +29,8 @@ struct ChangeRing: Sendable {
     static let limit = 60_000
     /// Maximum number of erasures, which every client's replay has.
     private static let erasureLimit = 1_000
-    /// Maximum number of changes of one client's replay.
+    /// Maximum number of changes of one client's replay, and of those whose places are compared with its area: more comparisons of
+    /// distances would take longer than a millisecond.
     static let replayLimit = 8_192
 
     /// The ring has every change after this position.
@@ -61,7 +62,7 @@ struct ChangeRing: Sendable {
             return
         }
         entries.append(Entry(position: change.position, id: change.id, before: change.before, after: change.after))
-        if entries.count > limit, let oldest = entries.popFirst() { floor = oldest.position }
+        if entries.count > limit, let oldest = entries.popFirst() { floor = max(floor, oldest.position) }
         while let first = erasures.first, first.position <= floor { erasures.removeFirst() }
     }
 
@@ -82,16 +83,18 @@ struct ChangeRing: Sendable {
     func missed(after position: Int64, in area: ChangeArea, _ filter: ChangeFilter) -> [Missed]? {
         guard position >= floor else { return nil }
         let (latitudes, longitudes) = area.degrees
-        // Two comparisons first: most changes are elsewhere, and the distance of a circle takes ten times as long.
-        func shows(_ place: EventPlace?) -> Bool {
+        func isNear(_ place: EventPlace?) -> Bool {
             guard let place, latitudes.contains(place.coordinates.lat) else { return false }
-            return longitudes.contains { $0.contains(place.coordinates.lon) } && filter.shows(place)
+            return longitudes.contains { $0.contains(place.coordinates.lon) }
         }
+        func shows(_ place: EventPlace?) -> Bool { place.map(filter.shows) == true }
         var changes: [Missed] = []
-        for entry in entries[firstIndex(after: position)...] {
+        var compared = 0
+        for entry in entries[firstIndex(after: position)...] where isNear(entry.before) || isNear(entry.after) {
+            compared += 1
+            guard compared <= Self.replayLimit else { return nil }
             let (before, after) = (shows(entry.before), shows(entry.after))
             guard before || after, !erased.contains(entry.id) else { continue }
-            guard changes.count < Self.replayLimit else { return nil }
             changes.append(Missed(position: entry.position, id: entry.id, before: before, after: after))
         }
         let gone = erasures.reversed().prefix { $0.position > position }.map {
