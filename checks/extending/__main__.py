@@ -278,7 +278,7 @@ def in_a_copy(sandbox):
     package = scratch / "extending"
     package.mkdir(parents=True, exist_ok=True)
     write(package, followed())
-    subprocess.run([package / "scripts/openapi"], check=True)
+    subprocess.run([sys.executable, "-B", package / "scripts/openapi"], check=True)
     test(sandbox, package, scratch)
 
 

@@ -86,7 +86,7 @@ import UnixSignals
     }
 
     @Test func `slow connections stop no other client, and their end leaves no handler behind`() async throws {
-        let configuration = Wire.configuration { ($0.limits.arrivalSeconds, $0.limits.idleSeconds) = (1, 1) }
+        let configuration = Wire.configuration { ($0.limits.arrivalSeconds, $0.limits.idleSeconds) = (5, 5) }
         try await Wire.router.withServer(configuration) { server, port in
             var connections: [RawConnection] = []
             for sent in ["", "GET / HTTP/1.1\r\n", "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx", Wire.get("/")]
@@ -112,6 +112,8 @@ import UnixSignals
         let (signals, signal) = AsyncStream.makeStream(of: UnixSignal.self)
         let server = Server(Wire.router, Wire.configuration(), logger: .silent) { port in
             Task {
+                // Also if the connection fails: the test must end.
+                defer { signal.yield(.sigterm) }
                 let open = try RawConnection(port: port)
                 try open.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n")
                 _ = try await open.receive { $0.contains("100 Continue") }
