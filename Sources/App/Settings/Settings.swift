@@ -103,7 +103,7 @@ struct Settings: Sendable {
             default: 0, in: 0...36_500)
         databaseConnections = reader.number(
             "HUMON_DATABASE_CONNECTIONS",
-            "The number of connections for reading. Writing, listening, stored formats and the index take one more each.",
+            "The number of connections for reading. Writing, listening, stored formats, erasures, the index, and the Merkle tree take one more each.",
             default: 4, in: 1...100)
         isDatabasePooled = reader.flag(
             "HUMON_DATABASE_POOLED", "Whether the URL leads to a pooler in transaction mode, such as PgBouncer.", default: false)
