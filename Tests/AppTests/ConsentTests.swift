@@ -10,7 +10,7 @@ import Testing
 
     /// A database after a rebuild of all read models, so that the old tables exist.
     private static func withRebuilt(
-        _ body: @Sendable (TestDatabase, URL, Humon) async throws -> Void
+        _ body: @Sendable (TestDatabase, Humon) async throws -> Void
     ) async throws {
         try await HumonProcess.withDatabase { database, directory in
             let humon: Humon = { (arguments: String...) in
@@ -21,7 +21,7 @@ import Testing
                     arguments, in: directory, environment: ["DATABASE_URL": database.url])
                 #expect(result.status == 0, "\(result.error)")
             }
-            try await body(database, directory, humon)
+            try await body(database, humon)
         }
     }
 
@@ -33,31 +33,15 @@ import Testing
         }
     }
 
-    @Test(arguments: [["projections", "prune", "--all"], ["projections", "rollback", "events"]])
-    func `without a terminal changes nothing unless --yes is given`(arguments: [String]) async throws {
-        try await Self.withRebuilt { database, directory, _ in
+    @Test func `lists in a dry run of prune what prune drops, and changes nothing without a terminal or --yes`() async throws {
+        try await Self.withRebuilt { database, humon in
             let before = try await Self.schemas(database)
-            let environment = ["DATABASE_URL": database.url]
-            let refused = try await HumonProcess.run(arguments, in: directory, environment: environment)
-            #expect(refused.status == 2)
-            #expect(refused.output.isEmpty)
+            let refused = try await humon("projections", "prune", "--all")
+            #expect((refused.status, refused.output) == (2, ""))
             #expect(
                 refused.error.hasSuffix("Nothing was changed. To go on without a terminal, give --yes.\n"), "\(refused.error)")
-            let trial = try await HumonProcess.run(
-                arguments + ["--dry-run", "--yes", "--json"], in: directory, environment: environment)
-            #expect(trial.status == 0, "\(trial.error)")
-            #expect(trial.output.contains(#""state":"would be "#), "\(trial.output)")
-            #expect(try await Self.schemas(database) == before)
-
-            let agreed = try await HumonProcess.run(arguments + ["--yes"], in: directory, environment: environment)
-            #expect(agreed.status == 0, "\(agreed.error)")
-            #expect(try await Self.schemas(database) != before)
-        }
-    }
-
-    @Test func `lists in a dry run of prune what prune drops, and asks for nothing if nothing is there`() async throws {
-        try await Self.withRebuilt { _, _, humon in
             let trial = try await humon("projections", "prune", "--all", "--dry-run")
+            #expect(try await Self.schemas(database) == before)
             let pruned = try await humon("projections", "prune", "--all", "--yes")
             #expect(trial.output.contains("events_v1_previous"))
             #expect(
@@ -65,24 +49,6 @@ import Testing
                     == pruned.output.replacing(/\ +/, with: " "))
             let empty = try await humon("projections", "prune", "--all")
             #expect((empty.status, empty.output) == (0, "There was nothing to drop.\n"))
-            let none = try await humon("projections", "rollback", "users", "--dry-run")
-            #expect((none.status, none.error.contains("has no tables to go back to")) == (1, true), "\(none.error)")
-        }
-    }
-
-    @Test func `asks at a terminal and obeys the answer`() async throws {
-        try await Self.withRebuilt { database, directory, _ in
-            let before = try await Self.schemas(database)
-            for (answer, status, isChanged) in [("n", 2, false), ("y", 0, true)] {
-                let command = "script -q -e -c '\(HumonProcess.executable.path) projections prune events' /dev/null"
-                let result = try await HumonProcess.run(
-                    ["-c", "printf '\(answer)\\n' | \(command)"], in: directory, environment: ["DATABASE_URL": database.url],
-                    executable: URL(fileURLWithPath: "/bin/sh"))
-                #expect(result.output.contains("This drops events_v1_previous."), "\(result.output)")
-                #expect(result.output.contains("Go on? [y/N] "))
-                #expect(result.status == status, "\(result.output)")
-                #expect(try await (Self.schemas(database) != before) == isChanged)
-            }
         }
     }
 
@@ -131,18 +97,6 @@ import Testing
                 UNION ALL SELECT last_value FROM log.user_ids UNION ALL SELECT last_value FROM log.event_ids
                 """
             ).decode(Int64.self)
-        }
-    }
-
-    @Test func `says in a dry run of demo how many events it would create`() async throws {
-        try await TestDatabase.with { database in
-            try await HumonProcess.withDirectory { directory in
-                let trial = try await HumonProcess.run(
-                    ["demo", "--events", "7", "--dry-run"], in: directory, environment: ["DATABASE_URL": database.url])
-                #expect(trial.status == 0, "\(trial.error)")
-                #expect(trial.output == "The demo would create 7 events in the database that DATABASE_URL names.\n")
-                #expect(try await Self.contents(database)[0] == 0)
-            }
         }
     }
 }

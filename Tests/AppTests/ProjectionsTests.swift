@@ -61,20 +61,15 @@ import Testing
             #expect(try Self.objects(rebuilt.output).map { $0["name"] } == Self.names.map { .string($0) })
             #expect(try await humon(["verify", "--all"]).status == 0)
 
-            // An operator repeats a command whose answer was lost.
-            for _ in 0..<2 {
-                #expect(try await humon(["rollback", "events", "--yes"]).status == 0)
-                #expect(try await humon(["verify", "events"]).status == 2)
-            }
+            #expect(try await humon(["rollback", "events"]).status == 2)
+            #expect(try await humon(["rollback", "events", "--dry-run"]).output.contains("would be"))
+            #expect(try await humon(["verify", "events"]).status == 0)
+            #expect(try await humon(["rollback", "events", "--yes"]).status == 0)
+            #expect(try await humon(["verify", "events"]).status == 2)
             let trial = try await humon(["rollback", "events", "--dry-run"])
             #expect(trial.output.contains("is replaced already"), "\(trial.output)")
-            for _ in 0..<2 {
-                #expect(try await humon(["rollback", "events", "--undo", "--yes"]).status == 0)
-                #expect(try await humon(["verify", "events"]).status == 0)
-            }
 
             #expect(try await humon(["prune", "--all", "--yes"]).output.contains("attendances_v1_previous"))
-            #expect(try await humon(["prune", "--all"]).output == "There was nothing to drop.\n")
             let nothing = try await humon(["rollback", "users", "--yes"])
             #expect(nothing.status == 1)
             #expect(nothing.error.contains("The read model users has no tables to go back to."))
