@@ -84,14 +84,14 @@ let targets: [[Target]] = [
         ]),
     part(
         "Users", ["EventStore", "Postgres", "Encoding", "Hashing", .logging, .serviceLifecycle],
-        tests: ["TestChance", "TestDatabase"]),
+        tests: ["TestDatabase"]),
     part(
         "Events",
         ["Users", "EventStore", "Postgres", "Encoding", "SpatialIndex", .dequeModule, .logging, .serviceLifecycle],
         tests: ["Postgres", "SpatialIndex", "TestChance", "TestDatabase", .serviceLifecycle]),
     part(
         "Attendances", ["Events", "Users", "EventStore", "Postgres", "Encoding", .logging, .serviceLifecycle],
-        tests: ["Postgres", "TestChance", "TestDatabase", .serviceLifecycle]),
+        tests: ["Postgres", "TestDatabase", .serviceLifecycle]),
     part(
         "Accounts", ["EventStore", "Postgres", "Encoding", "Hashing", .dequeModule],
         tests: ["Hashing", "TestChance", "TestDatabase"]),

@@ -73,21 +73,6 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        (400, "malformed_query"), (401, "unauthorized"), (403, "forbidden"), (404, "not_found"), (410, "event_cancelled"),
-        (412, "precondition_failed"), (422, "validation_failed"), (501, "not_implemented"),
-    ])
-    func `a refusal that lasts is not repeated`(status: Int, code: String) async throws {
-        try await TestClient.withoutServer { client in
-            client.tokens.save(DeviceTokens(current: "a"))
-            client.relay.next(.problem(status, code))
-            await #expect { try await client.humon.create(TestClient.draft()) } throws: { error in
-                (error as? HumonError)?.problem == Problem(code: code, status: status, title: "T", requestID: "r-1")
-            }
-            #expect(client.relay.requests.count == 1)
-        }
-    }
-
     @Test func `a longer pause than that of the policy fails at once and names the time`() async throws {
         try await TestClient.withoutServer { client in
             client.relay.next(.problem(429, "too_many_requests", fields: "Retry-After: 60\r\n"))

@@ -26,7 +26,7 @@ extension TestNode where Module == EventsModule {
     ///   - listener: gets the changes instead of the node's feed of changes
     static func with(
         _ database: TestDatabase, limitBytes: Int = 1_000_000_000, listens: Bool = true, isFilled: Bool = true,
-        listener: (any EventChangeListener)? = nil, roomPauseSeconds: Double = 60,
+        listener: (any EventChangeListener)? = nil,
         _ body: @escaping @Sendable (TestNode) async throws -> Void
     ) async throws {
         try await run(
@@ -36,8 +36,7 @@ extension TestNode where Module == EventsModule {
                 let changes = ChangeFeed(heartbeatSeconds: 86_400)
                 let index = InMemoryReadModel(
                     EventsInMemory(limitBytes: limitBytes, render: render, listener: listener ?? changes),
-                    client: context.database, notifier: try #require(context.notifier),
-                    roomPauseSeconds: roomPauseSeconds, logger: .quiet)
+                    client: context.database, notifier: try #require(context.notifier), logger: .quiet)
                 context.log.add(index)
                 context.add(index)
                 context.add(changes)
@@ -51,12 +50,10 @@ extension TestNode where Module == EventsModule {
 
     /// Runs one server on a database of its own.
     static func with(
-        limitBytes: Int = 1_000_000_000, listens: Bool = true, roomPauseSeconds: Double = 60,
+        limitBytes: Int = 1_000_000_000, listens: Bool = true,
         _ body: @escaping @Sendable (TestNode) async throws -> Void
     ) async throws {
-        try await withDatabase {
-            try await with($0, limitBytes: limitBytes, listens: listens, roomPauseSeconds: roomPauseSeconds, body)
-        }
+        try await withDatabase { try await with($0, limitBytes: limitBytes, listens: listens, body) }
     }
 
     /// Runs two servers on one database.

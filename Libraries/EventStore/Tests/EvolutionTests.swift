@@ -36,20 +36,6 @@ import Testing
         }
     }
 
-    @Test func `domain events of all formats are read as if written in the current one`() async throws {
-        try await Self.withLog(Self.lines) { reader, _ in
-            let read = try await reader.read(after: 0, limit: 10).map { recorded in
-                let stored = recorded.envelope.event
-                return try TeaDomainEvent.decode(stored)
-            }
-            #expect(
-                read == [
-                    .brewed(seconds: 180, sort: nil), .brewed(seconds: 200, sort: nil), .drunk,
-                    .brewed(seconds: 210, sort: "Assam"),
-                ])
-        }
-    }
-
     @Test func `a verification counts events of all formats and finds no violation`() async throws {
         try await Self.withLog(Self.lines) { reader, _ in
             let verification = try await LogVerification(of: reader, decodedBy: [TeaDomainEvent.self, Counted.self])

@@ -1,70 +1,28 @@
 import Encoding
-import Foundation
 import Postgres
 import TestDatabase
 import Testing
 
 @testable import EventStore
 
-/// Three releases with one domain event: before format 2, reading format 2, writing format 2.
+/// Two releases with one domain event: before format 2, and writing format 2.
 private enum Soup {
     enum Old: DomainEvent {
-        case cooked(litres: Int64)
+        case cooked
         static let category = "soup"
         static let storedTypes = [StoredType("SoupCooked")]
         static let personal = PersonalMembers.none
-        init(type: String, content: EventContent) throws {
-            self = .cooked(litres: try content.facts.stored("litres", \.storedInteger))
-        }
-        var stored: (type: String, data: JSON) {
-            switch self {
-            case .cooked(let litres): ("SoupCooked", ["litres": JSON(litres)])
-            }
-        }
-    }
-
-    static let upcasters: [@Sendable (EventContent) throws -> EventContent] = [
-        { EventContent(["millilitres": JSON(try $0.facts.stored("litres", \.storedInteger) * 1_000)]) }
-    ]
-
-    enum Reading: DomainEvent {
-        case cooked(millilitres: Int64)
-        static let category = "soup"
-        static let storedTypes = [
-            StoredType("SoupCooked", upcasters: upcasters, writing: .format(1)), StoredType("SoupEaten", writing: .nothing),
-        ]
-        static let personal = PersonalMembers.none
-        init(type: String, content: EventContent) throws {
-            self = .cooked(millilitres: try content.facts.stored("millilitres", \.storedInteger))
-        }
-        var stored: (type: String, data: JSON) {
-            switch self {
-            case .cooked(let millilitres): ("SoupCooked", ["litres": JSON(millilitres / 1_000)])
-            }
-        }
+        init(type: String, content: EventContent) { self = .cooked }
+        var stored: (type: String, data: JSON) { ("SoupCooked", [:]) }
     }
 
     enum Writing: DomainEvent {
-        case cooked(millilitres: Int64)
+        case cooked
         static let category = "soup"
-        static let storedTypes = [StoredType("SoupCooked", upcasters: upcasters), StoredType("SoupEaten")]
+        static let storedTypes = [StoredType("SoupCooked", upcasters: [{ $0 }]), StoredType("SoupEaten")]
         static let personal = PersonalMembers.none
-        init(type: String, content: EventContent) throws {
-            self = .cooked(millilitres: try content.facts.stored("millilitres", \.storedInteger))
-        }
-        var stored: (type: String, data: JSON) {
-            switch self {
-            case .cooked(let millilitres): ("SoupCooked", ["millilitres": JSON(millilitres)])
-            }
-        }
-    }
-}
-
-extension AppendRequest {
-    fileprivate static func cooking(_ pot: String, _ soup: any DomainEvent) -> AppendRequest {
-        AppendRequest(
-            id: UUID(), streams: [StreamAppend([soup], to: StreamName(category: "soup", key: pot), after: 0)],
-            recordedAt: Timestamp(milliseconds: 0), metadata: Metadata(requestID: "test", actor: 7, traceID: nil))
+        init(type: String, content: EventContent) { self = .cooked }
+        var stored: (type: String, data: JSON) { ("SoupCooked", [:]) }
     }
 }
 
@@ -108,31 +66,6 @@ extension AppendRequest {
     }
 
     @Test(arguments: [false, true])
-    func `a deploy succeeds if every server reads the new format before one writes it`(isPooled: Bool) async throws {
-        try await TestDatabase.with { database in
-            try await Self.serving(database, Soup.Old.self, isPooled: isPooled) { old in
-                try await Self.serving(database, Soup.Reading.self, isPooled: isPooled) { reading in
-                    try await Self.append(.cooking("a", Soup.Old.cooked(litres: 2)), old)
-                    try await Self.append(.cooking("b", Soup.Reading.cooked(millilitres: 3_000)), reading)
-                }
-            }
-            try await Self.serving(database, Soup.Reading.self, isPooled: isPooled) { reading in
-                try await Self.serving(database, Soup.Writing.self, isPooled: isPooled) { writing in
-                    try await Self.append(.cooking("c", Soup.Writing.cooked(millilitres: 1_500)), writing)
-                    let recorded = try await LogReader(client: reading).read(after: 0, limit: 10)
-                    #expect(recorded.map(\.envelope.event.format) == [1, 1, 2])
-                    let soups = try recorded.map { try $0.decoded(as: Soup.Reading.self).event.millilitres }
-                    #expect(soups == [2_000, 3_000, 1_500])
-                }
-            }
-        }
-    }
-
-    private static func append(_ append: AppendRequest, _ client: PostgresClient) async throws {
-        try await TestStore.withLog(client, projections: []) { _ = try await $0.append(append) }
-    }
-
-    @Test(arguments: [false, true])
     func `a program that writes a new format is refused while a server runs that cannot read it`(isPooled: Bool) async throws {
         try await TestDatabase.with { database in
             try await Self.serving(database, Soup.Old.self, isPooled: isPooled) { _ in
@@ -140,27 +73,6 @@ extension AppendRequest {
             }
             // Once no such server is left, the program may start.
             try await Self.preparing(database, Soup.Writing.self)
-        }
-    }
-
-    @Test func `an old server is refused beside a server that writes the new format`() async throws {
-        try await TestDatabase.with { database in
-            try await Self.serving(database, Soup.Writing.self) { _ in
-                await #expect(
-                    throws: FormatConflict(writer: .another, type: "SoupCooked", format: 2, readable: 1)
-                ) { try await Self.preparing(database, Soup.Old.self) }
-            }
-        }
-    }
-
-    @Test func `a starting server ends if a server with a conflicting format registered first`() async throws {
-        try await TestDatabase.with { database in
-            try await Self.withRegistry(database, Soup.Writing.self, isPooled: false) { writing, _ in
-                try await writing.prepare()
-                try await Self.serving(database, Soup.Old.self) { _ in
-                    await #expect(throws: Self.readFirst) { try await FormatService(writing, logger: .quiet).run() }
-                }
-            }
         }
     }
 
@@ -207,13 +119,5 @@ extension AppendRequest {
         #expect(FormatConflict(of: writing, with: [old]) == nil)
         #expect(FormatConflict(of: old, with: [writing]) == nil)
         #expect(FormatConflict(of: ProgramFormats(of: [Soup.Writing.self]), with: [ProgramFormats(of: [Soup.Old.self])]) != nil)
-    }
-}
-
-extension Soup.Reading {
-    fileprivate var millilitres: Int64 {
-        switch self {
-        case .cooked(let millilitres): millilitres
-        }
     }
 }
