@@ -114,22 +114,6 @@ import Users
         }
     }
 
-    @Test func `a loss of the log's end is not counted any more`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { node in
-                try await node.create()
-                try await node.attend(1, by: 1)
-                try await node.attend(1, by: 2)
-                #expect(node.counted(1) == 2)
-                try await database.loseEndOfLog(
-                    after: 2, script: "DELETE FROM attendances_v1.attendances WHERE user_id = 2;")
-                try await eventually { node.counted(1) == 1 }
-                try await node.attend(1, by: 3)
-                try await eventually { node.counted(1) == 2 }
-            }
-        }
-    }
-
     @Test func `more events than the limit leave the counting to PostgreSQL, until there is room again`() async throws {
         try await TestNode.withDatabase { database in
             try await TestNode.with(database, isCounting: false) { node in
@@ -171,16 +155,6 @@ import Users
             status = node.attendances.countsStatus
             #expect((status.count, status.position) == (1, position + 1))
             #expect(status.age >= .zero)
-        }
-    }
-
-    @Test func `the status says that counts that were not loaded are not in use and take no memory`() async throws {
-        try await TestNode.with(isCounting: false) { node in
-            try await node.create()
-            try await node.attend(1, by: 1)
-            let status = node.attendances.countsStatus
-            #expect((status.phase, status.count, status.bytes, status.position) == (.filling, 0, 0, 0))
-            #expect(status.limit == AttendanceCounts.eventLimit)
         }
     }
 
@@ -236,22 +210,6 @@ import Users
         #expect(counts.count(of: id).map { ($0.count, $0.position) } ?? (0, 0) == (4, 14))
         #expect(counts.count(of: id, atLeast: 14) != nil)
         #expect(counts.count(of: id, atLeast: 15) == nil)
-    }
-
-    @Test func `a part with another attendance at a counted position puts the counts out of use`() throws {
-        let counts = try counts()
-        try counts.take(segment(after: 10, added(1), added(2)))
-        #expect(throws: InMemoryReplacedError.self) { try counts.take(segment(after: 11, added(3))) }
-        #expect(counts.count(of: EventID(rawValue: 1)) == nil)
-        #expect((counts.content.count, counts.state.position) == (0, 0))
-    }
-
-    @Test func `a write that the counts do not show in time makes readers use PostgreSQL`() async throws {
-        let counts = try counts()
-        await counts.waitUntilVisible(11)
-        #expect(counts.count(of: EventID(rawValue: 1)) == nil)
-        try counts.take(segment(after: 10, added(1)))
-        #expect(counts.count(of: EventID(rawValue: 1))?.count == 1)
     }
 
     @Test func `an event without attendances takes no memory`() throws {

@@ -39,18 +39,6 @@ private func told(_ changes: IndexChanges) -> [String] {
 }
 
 @Suite struct `Changes of the index` {
-    @Test func `a new event appears at its place`() {
-        let changes = changes(of: nil, by: .created(EventCreated(owner: .ann, details: .picnic)))
-        #expect(told(changes) == ["101 12: - picnic Picnic"])
-        #expect(changes.events == [twelve: .init(version: 1, event: .of(.picnic))])
-    }
-
-    @Test func `an update moves an event from place to place`() {
-        let changes = changes(of: .of(.picnic, version: 3), by: updated(.concert))
-        #expect(told(changes) == ["101 12: picnic concert Concert"])
-        #expect(changes.events == [twelve: .init(version: 4, event: .of(.concert, version: 4))])
-    }
-
     @Test func `a cancelled event leaves its place for ever`() {
         let changes = changes(of: .of(.picnic), by: .cancelled, updated(.concert), .hidden(.fraud), .unhidden)
         #expect(told(changes) == ["101 12: picnic - ", "102 12: - - ", "103 12: - - ", "104 12: - - "])
@@ -61,12 +49,6 @@ private func told(_ changes: IndexChanges) -> [String] {
         let changes = changes(of: .of(.picnic), by: .hidden(.fraud))
         #expect(told(changes) == ["101 12: picnic - "])
         #expect(changes.events == [twelve: .init(version: 2, event: .of(.picnic, version: 2, isHidden: true))])
-    }
-
-    @Test func `an event that is unhidden comes back to its place with its JSON`() {
-        let changes = changes(of: .of(.picnic, version: 2, isHidden: true), by: .unhidden)
-        #expect(told(changes) == ["101 12: - picnic Picnic"])
-        #expect(changes.events == [twelve: .init(version: 3, event: .of(.picnic, version: 3))])
     }
 
     @Test func `an event that was updated while hidden comes back to its new place`() {

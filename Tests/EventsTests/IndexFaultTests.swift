@@ -1,6 +1,4 @@
-import Encoding
 import EventStore
-import Foundation
 import Postgres
 import SpatialIndex
 import TestDatabase
@@ -9,66 +7,7 @@ import Users
 
 @testable import Events
 
-/// A domain event of a newer program, in a format that this program does not know.
-private enum CreatedAnew: DomainEvent {
-    case created
-
-    static let category = "event"
-    static let storedTypes = [StoredType("EventCreated", upcasters: [{ $0 }])]
-    static let personal = PersonalMembers.none
-    init(type: String, content: EventContent) throws { self = .created }
-    var stored: (type: String, data: JSON) { ("EventCreated", ["title": "Picnic"]) }
-}
-
 @Suite struct `Recovering an index from faults` {
-    /// PostgreSQL crashed without fsync or its volume was set back: the timeline is the same, and another node has since
-    /// appended as many events.
-    @Test func `the index reloads after the log lost its end and grew back to the same length`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { node in
-                for _ in 0..<20 { try await node.create() }
-                _ = try await database.withClient { client in
-                    try await client.withTransaction { connection in
-                        try await connection.query("ALTER TABLE log.recorded_events DISABLE TRIGGER refuse_change")
-                        try await connection.query(
-                            "CREATE TEMP TABLE gone AS SELECT * FROM log.recorded_events WHERE position > 15")
-                        try await connection.query("DELETE FROM log.recorded_events WHERE position > 15")
-                        try await connection.query(
-                            """
-                            INSERT INTO log.recorded_events SELECT position, gen_random_uuid(), 'event-' || (1000 + position), 1, type,
-                            format, recorded_at, data, metadata, personal, personal_digest FROM gone
-                            """)
-                        try await connection.query("UPDATE events_v1.events SET id = 1000 + id WHERE id > 15")
-                        try await connection.query("ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change")
-                    }
-                }
-                try await eventually { try await node.module.view().event(EventID(rawValue: 1_016))?.isFromIndex == true }
-                #expect(try await node.module.verifyIndex().differences == [])
-            }
-        }
-    }
-
-    @Test func `an event of a newer program ends the use of the index, which is not loaded again and again`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { node in
-                _ = try await node.create()
-                try await database.append(
-                    AppendRequest(
-                        id: UUID(), streams: [StreamAppend([CreatedAnew.created], to: StreamName("event-2"), after: 0)],
-                        recordedAt: Timestamp(milliseconds: 0),
-                        metadata: Metadata(requestID: "test", actor: 7, traceID: nil)))
-                try await eventually { node.module.indexStatus.isBlockedByUnreadableEvent }
-                for _ in 0..<20 {
-                    #expect(node.module.indexStatus.phase == .interrupted)
-                    #expect(node.index.readable == nil)
-                    // A load would find the event.
-                    #expect(node.module.indexStatus.count == 0)
-                    try await Task.sleep(for: .milliseconds(20))
-                }
-            }
-        }
-    }
-
     @Test func `an index that comes into use is not read before it holds the acknowledged writes`() async throws {
         try await TestNode.with(listens: false) { node in
             node.index.state.enter(.interrupted)

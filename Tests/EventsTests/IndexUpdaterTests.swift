@@ -31,30 +31,6 @@ import Users
         }
     }
 
-    @Test func `the node's next read shows the node's own write`() async throws {
-        try await TestNode.with { node in
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for writer in 0..<30 {
-                    group.addTask {
-                        for number in 0..<10 {
-                            let (id, created) = try await node.create(.at(writer * 10 + number))
-                            let first = try await node.module.view()
-                            #expect(first.position ?? -1 >= created)
-                            #expect(try await first.event(id)?.version == 1)
-                            let updated = try await node.update(id, to: .concert)
-                            let second = try await node.module.view()
-                            #expect(second.position ?? -1 >= updated)
-                            #expect(try await second.event(id)?.version == 2)
-                            #expect(try await second.event(id)?.text.contains("Concert") == true)
-                        }
-                    }
-                }
-                try await group.waitForAll()
-            }
-            #expect(node.module.reads.fromDatabase == 0)
-        }
-    }
-
     @Test func `a read with a position shows another node's write at once`() async throws {
         try await TestNode.withTwo { first, second in
             for number in 0..<50 {
@@ -118,52 +94,6 @@ import Users
                     let found = try await [node.found(by: .everywhere), another.found(by: .everywhere)]
                     #expect(found[0] == found[1])
                 }
-            }
-        }
-    }
-
-    @Test func `an index that exceeded its limit comes back when there is room`() async throws {
-        try await TestNode.with(limitBytes: 60_000, roomPauseSeconds: 0.05) { node in
-            var ids: [EventID] = []
-            try await eventually("an index that is too large") {
-                for _ in 0..<20 { ids.append(try await node.create().id) }
-                return node.module.indexStatus.phase == .tooSmall
-            }
-            // It stays away while as many events are live.
-            try await Task.sleep(for: .milliseconds(300))
-            #expect(node.module.indexStatus.phase == .tooSmall)
-            for id in ids.prefix(ids.count * 3 / 5) { try await node.cancel(id) }
-            try await eventually("the index is in use") { node.module.indexStatus.phase == .inUse }
-            #expect(try await node.isReadFromIndex())
-            #expect(try await node.found(by: .everywhere).count == ids.count - ids.count * 3 / 5)
-            #expect(try await node.module.verifyIndex().differing == 0)
-        }
-    }
-
-    @Test func `the index reloads after the log lost its end and went on`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { node in
-                for number in 0..<5 { try await node.create(.at(number)) }
-                #expect(try await node.found(by: .everywhere).count == 5)
-                // The state after a failover to a standby that lacked the last events.
-                _ = try await database.withClient { client in
-                    try await client.withConnection { connection in
-                        try await connection.execute(
-                            script: """
-                                ALTER TABLE log.recorded_events DISABLE TRIGGER refuse_change;
-                                DELETE FROM log.recorded_events WHERE position > 3;
-                                ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change;
-                                DELETE FROM events_v1.events WHERE id > 3;
-                                """)
-                    }
-                }
-                let (id, position) = try await node.create(.concert)
-                #expect(position == 4)
-                #expect(try await node.module.view().event(id)?.version == 1)
-                #expect(try await node.found(by: .everywhere).count == 4)
-                try await eventually { try await node.isReadFromIndex() }
-                #expect(try await node.found(by: .everywhere).count == 4)
-                #expect(try await node.module.verifyIndex().differences == [])
             }
         }
     }

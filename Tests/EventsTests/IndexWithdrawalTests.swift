@@ -95,36 +95,6 @@ private let away = NearbySearch.everywhere
         }
     }
 
-    /// The rules refuse such changes. A log of another program may have them.
-    @Test func `a change of a cancelled event changes nothing and does not make the index load again`() async throws {
-        try await TestNode.withDatabase { database in
-            let recorder = Recorder()
-            try await TestNode.with(database, listener: recorder) { node in
-                let id = try await node.create().id
-                try await node.cancel(id)
-                for (version, type, data) in [
-                    (
-                        3, "EventUpdated",
-                        #"{"name":"Late","address":null,"lat":1,"lon":2,"started_at":"2013-09-16T00:00:00.000Z","ended_at":null}"#
-                    ),
-                    (4, "EventHidden", #"{"reason":"Late"}"#), (5, "EventUnhidden", "{}"),
-                ] as [(Int32, String, String)] {
-                    let stored = StoredEvent(type: type, format: 1, together: Array(data.utf8), of: EventDomainEvent.self)
-                    try await node.client.append(elsewhere: stored, to: id.stream, version: version)
-                }
-                try await eventually { recorder.now.through == 5 }
-                let now = recorder.now
-                #expect(now.changes.map(\.position) == [1, 2, 3, 4, 5])
-                #expect(now.changes.map(\.before) == [nil, EventDetails.picnic.place, nil, nil, nil])
-                #expect(now.changes.map(\.after) == [EventDetails.picnic.place, nil, nil, nil, nil])
-                #expect(now.loaded == [0])
-                #expect(now.closed == 0)
-                #expect(node.module.indexStatus.count == 0)
-                #expect(node.module.indexStatus.phase == .inUse)
-            }
-        }
-    }
-
     @Test func `the listener gets every position once and in order while two nodes write`() async throws {
         try await TestNode.withDatabase { database in
             let recorders = [Recorder(), Recorder()]
@@ -178,43 +148,6 @@ private let away = NearbySearch.everywhere
                 try await eventually { recorder.now.loaded.count == 2 }
                 #expect(recorder.now.closed == 1)
                 #expect(recorder.now.loaded == [1, 1])
-            }
-        }
-    }
-
-    @Test func `a comparison finds no difference while events are hidden, unhidden and cancelled`() async throws {
-        try await TestNode.with { node in
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<4 {
-                    group.addTask {
-                        for number in 0..<40 {
-                            let id = try await node.create().id
-                            if number % 2 == 0 { try await node.hide(id) }
-                            if number % 4 == 0 { try await node.unhide(id) }
-                            if number % 3 == 0, number % 4 != 2 { try await node.cancel(id) }
-                        }
-                    }
-                }
-                group.addTask {
-                    for _ in 0..<15 {
-                        let differences = try await node.module.verifyIndex().differences
-                        #expect(differences == [])
-                    }
-                }
-                try await group.waitForAll()
-            }
-            #expect(try await node.module.verifyIndex().differences == [])
-        }
-    }
-
-    @Test func `a comparison finds an event in the index that is hidden in the read model`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { node in
-                for _ in 0..<3 { try await node.create() }
-                _ = try await database.withClient {
-                    try await $0.query("UPDATE events_v1.events SET is_hidden = true WHERE id = 2")
-                }
-                #expect(try await node.module.verifyIndex().differences == ["1 events are held that are not there"])
             }
         }
     }
