@@ -10,32 +10,6 @@ import Testing
 private let taken = AccountRejection.taken
 
 @Suite struct `Signing accounts up, in and out` {
-    @Test func `a sign-up issues a token of the new account`() async throws {
-        try await TestNode.with { node in
-            let issued = try await node.signUp()
-            #expect(issued.account == AccountID(rawValue: 1))
-            #expect(issued.position == 1)
-            #expect(try await node.accounts.account(of: issued.token) == issued.account)
-            #expect(try await node.types(of: issued.account) == ["AccountCreated"])
-        }
-    }
-
-    @Test func `an address in use is refused whatever its case, and never beside another error`() async throws {
-        try await TestNode.with { node in
-            _ = try await node.signUp()
-            for email in ["ann@example.org", "ANN@EXAMPLE.ORG", " Ann@Example.org "] {
-                await #expect(throws: taken, "\(email)") { _ = try await node.signUp(email) }
-                await #expect("\(email)") {
-                    _ = try await node.signUp(email, "short")
-                } throws: { error in
-                    guard case AccountRejection.invalid(let errors) = error else { return false }
-                    return errors.map(\.code) == [.tooShort]
-                }
-                #expect(try await LogReader(client: node.client).tail() == 1, "\(email)")
-            }
-        }
-    }
-
     @Test func `the log decides who gets an address, although the read model does not show it`() async throws {
         try await TestDatabase.with { database in
             try await TestNode.with(database) { node in
@@ -72,32 +46,6 @@ private let taken = AccountRejection.taken
             #expect(try await LogReader(client: first.client).tail() == 1)
             for node in [first, second] {
                 #expect(try await node.accounts.account(of: try #require(issued.first).token) == issued.first?.account)
-            }
-        }
-    }
-
-    @Test func `a sign-in with the right password issues one more token, whatever the case of the address`() async throws {
-        try await TestNode.with { node in
-            let first = try await node.signUp()
-            let second = try await node.signIn("ANN@example.org ")
-            #expect(second.account == first.account)
-            #expect(second.token != first.token)
-            for issued in [first, second] { #expect(try await node.accounts.account(of: issued.token) == first.account) }
-            #expect(try await node.types(of: first.account) == ["AccountCreated", "SignedIn"])
-        }
-    }
-
-    @Test func `a wrong address and a wrong password are the same rejection and record nothing`() async throws {
-        let cases: [(email: String, password: String)] = [
-            ("ann@example.org", "Correct horse"), ("bob@example.org", "correct horse"), ("none", ""), ("", ""),
-        ]
-        try await TestNode.with { node in
-            _ = try await node.signUp()
-            for (email, password) in cases {
-                await #expect(throws: AccountRejection.wrongCredentials, "\(email): \(password)") {
-                    _ = try await node.signIn(email, password)
-                }
-                #expect(try await LogReader(client: node.client).tail() == 1, "\(email): \(password)")
             }
         }
     }
@@ -141,17 +89,6 @@ private let taken = AccountRejection.taken
             for (index, one) in issued.enumerated() {
                 #expect(try await node.accounts.account(of: one.token) == (index < 2 ? nil : one.account))
             }
-        }
-    }
-
-    @Test func `20 sign-ins to one account at the same time all get tokens that work`() async throws {
-        try await TestNode.with { node in
-            _ = try await node.signUp()
-            let issued = try await withThrowingTaskGroup(of: IssuedToken.self) { group in
-                for _ in 0..<19 { group.addTask { try await node.signIn() } }
-                return try await group.reduce(into: []) { $0.append($1) }
-            }
-            for one in issued { #expect(try await node.accounts.account(of: one.token) == one.account) }
         }
     }
 

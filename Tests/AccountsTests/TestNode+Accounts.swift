@@ -59,10 +59,6 @@ extension TestNode where Module == AccountsModule {
         ).position
     }
 
-    func revokeTokens(of account: AccountID) async throws -> (count: Int, position: Int64?) {
-        try await accounts.revokeTokens(of: account, context: Self.context)
-    }
-
     func signOut(_ token: AccountToken) async throws -> Int64 { try await accounts.signOut(token, context: Self.context) }
 
     /// Appends to account 1 as a program without this program's read model does.

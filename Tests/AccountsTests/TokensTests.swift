@@ -25,19 +25,6 @@ import Testing
         }
     }
 
-    @Test func `a wrong current password changes nothing`() async throws {
-        try await TestNode.with { node in
-            let issued = try await node.signUp()
-            _ = try await node.signIn()
-            for current in ["wrong", String(repeating: "a", count: 10_000)] {
-                await #expect(throws: AccountRejection.wrongCurrentPassword, "\(current.prefix(9))") {
-                    try await node.changePassword(current, to: Self.new, by: issued.token)
-                }
-                #expect(try await node.types(of: issued.account) == ["AccountCreated", "SignedIn"], "\(current.prefix(9))")
-            }
-        }
-    }
-
     @Test func `a dead token changes no password`() async throws {
         try await TestNode.with { node in
             let issued = try await node.signUp()
@@ -66,24 +53,6 @@ import Testing
             }
             for one in issued { #expect(try await node.accounts.account(of: one.token) == nil) }
             #expect(try await node.types(of: own.account).last == "PasswordChanged")
-        }
-    }
-
-    @Test func `an operator ends all tokens of an account, and no other account's`() async throws {
-        try await TestNode.with { node in
-            let tokens = [try await node.signUp(), try await node.signIn()]
-            let other = try await node.signUp("bob@example.org")
-            for name in ["1", "ANN@example.org"] {
-                let (id, count) = try await node.accounts.account(named: name)
-                #expect((id, count) == (tokens[0].account, 2))
-            }
-            let (count, position) = try await node.revokeTokens(of: tokens[0].account)
-            #expect((count, position) == (2, 5))
-            for one in tokens { #expect(try await node.accounts.account(of: one.token) == nil) }
-            #expect(try await node.accounts.account(of: other.token) == other.account)
-            let again = try await node.revokeTokens(of: tokens[0].account)
-            #expect((again.count, again.position) == (0, nil))
-            #expect(try await node.signIn().account == tokens[0].account)
         }
     }
 

@@ -116,6 +116,7 @@ extension TestAPI {
             }
             let unreadable = try await api.send(.post, "/v1/users/sign_in", "{")
             #expect(unreadable.status == 400)
+            #expect(try await api.log.tail() == 1)
         }
     }
 
