@@ -9,19 +9,6 @@ import Users
 @testable import Attendances
 
 @Suite struct `The attendances of users` {
-    @Test func `a user attends, leaves and comes back, and repetitions record nothing`() async throws {
-        try await TestNode.with { node in
-            try await node.create()
-            for _ in 0..<2 { try await node.attend(1, by: 2) }
-            #expect(try await node.summary(1, for: 2).isAttending)
-            for _ in 0..<2 { try await node.leave(1, by: 2) }
-            #expect(try await node.summary(1, for: 2).isAttending == false)
-            for _ in 0..<2 { try await node.attend(1, by: 2) }
-            #expect(try await node.summary(1, for: 2).isAttending)
-            #expect(try await node.types(1, 2) == ["AttendanceAdded", "AttendanceRemoved", "AttendanceAdded"])
-        }
-    }
-
     @Test func `leaving an event that the user never attended records nothing, with a key too`() async throws {
         try await TestNode.with { node in
             try await node.create()
@@ -41,30 +28,6 @@ import Users
         }
     }
 
-    @Test func `a repeated key gets the first position, although the user came back since`() async throws {
-        try await TestNode.with { node in
-            try await node.create()
-            try await node.attend(1, by: 2)
-            let left = try await node.leave(1, by: 2, key: "k")
-            try await node.attend(1, by: 2)
-            #expect(try await node.leave(1, by: 2, key: "k") == left)
-            #expect(try await node.summary(1, for: 2).isAttending)
-        }
-    }
-
-    @Test func `a cancelled event takes no attendance, and its guests may leave`() async throws {
-        try await TestNode.with { node in
-            try await node.create()
-            try await node.attend(1, by: 2)
-            try await node.cancel(1)
-            await #expect(throws: EventRejection.cancelled) { try await node.attend(1, by: 3) }
-            try await node.leave(1, by: 2)
-            try await node.leave(1, by: 3)
-            #expect(try await node.types(1, 2) == ["AttendanceAdded", "AttendanceRemoved"])
-            #expect(try await node.types(1, 3) == [])
-        }
-    }
-
     @Test func `a hidden event looks unknown, and its guests may leave`() async throws {
         try await TestNode.with { node in
             try await node.create()
@@ -77,33 +40,6 @@ import Users
             for id: Int64 in [2, 0, -1] {
                 await #expect(throws: EventRejection.notFound) { try await node.attend(id, by: 2) }
                 await #expect(throws: EventRejection.notFound) { try await node.leave(id, by: 2) }
-            }
-        }
-    }
-
-    @Test func `commands of one user on two servers at the same time alternate in the stream`() async throws {
-        try await TestNode.withTwo { one, two in
-            try await one.create()
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for number in 0..<40 {
-                    let node = number % 4 < 2 ? one : two
-                    group.addTask {
-                        if number.isMultiple(of: 2) {
-                            try await node.attend(1, by: 2)
-                        } else {
-                            try await node.leave(1, by: 2)
-                        }
-                    }
-                }
-                try await group.waitForAll()
-            }
-            let types = try await one.types(1, 2)
-            #expect(!types.isEmpty)
-            let isAttending = types.count % 2 == 1
-            for node in [one, two] {
-                let summary = try await node.summary(1, for: 2)
-                #expect(summary.isAttending == isAttending)
-                #expect(summary.count == (isAttending ? 1 : 0))
             }
         }
     }
