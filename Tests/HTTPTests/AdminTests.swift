@@ -90,24 +90,6 @@ import Testing
         }
     }
 
-    @Test func `the metrics show an index that exceeded its limit and count reads from PostgreSQL`() async throws {
-        try await TestAPI.with(memoryBytes: 2_000) { api in
-            // The index is read until it is full.
-            var event: Int64 = 0
-            for _ in 0..<20 { event = try await api.createEvent() }
-            try await eventually("an index that is too small") { api.events.indexStatus.phase == .tooSmall }
-            let metrics = try await Self.metrics(api)
-            #expect(Self.phase(in: metrics) == [#"humon_index_phase{phase="too_small"}"#])
-            #expect((metrics["humon_index_events"], metrics["humon_index_limit_bytes"]) == (0, 2_000))
-            let counted = try #require(metrics[#"humon_reads_total{from="postgresql"}"#])
-            try await Self.read(api, event)
-            #expect(try await Self.metrics(api)[#"humon_reads_total{from="postgresql"}"#] == counted + 3)
-            #expect(try await api.ask("/health/ready").body == #"{"status":"ok","database":"ok","index":"too_small"}"#)
-            let check = try await api.ask("/index/check")
-            #expect((check.status, check.body) == (503, #"{"message":"the index is not in use","index":"too_small"}"#))
-        }
-    }
-
     @Test func `the index check reports differences without any personal data`() async throws {
         try await TestAPI.with { api in
             let event = try await api.createEvent("a-device", lat: 12.345678, lon: 98.765432, name: "A secret party")

@@ -1,6 +1,5 @@
 import Encoding
 import Events
-import Foundation
 import HTTP
 import TestChance
 import Testing
@@ -19,15 +18,6 @@ import Users
         for _ in 0..<20_000 {
             let event = events.next()
             try #require(bytes(event) == event.json.utf8, "\(text(event))")
-        }
-    }
-
-    @Test func `Foundation decodes the written event to the same values`() throws {
-        var events = EventsByChance()
-        for _ in 0..<5_000 {
-            let event = events.next()
-            let decoded = try JSONDecoder().decode(DecodedEvent.self, from: Data(bytes(event)))
-            try #require(decoded == DecodedEvent(event), "\(text(event))")
         }
     }
 
@@ -62,59 +52,6 @@ extension Event {
             "started_at": .string(details.startedAt.description),
             "owner": ["id": JSON(owner.rawValue)],
         ]
-    }
-}
-
-/// The event as a client decodes it.
-private struct DecodedEvent: Decodable, Equatable {
-    struct Owner: Decodable, Equatable { var id: Int64 }
-
-    var address: String?
-    var endedAt: Int64?
-    var id: Int64
-    var lat: UInt64
-    var lon: UInt64
-    var name: String
-    var startedAt: Int64
-    var owner: Owner
-
-    enum CodingKeys: String, CodingKey, CaseIterable {
-        case address, id, lat, lon, name, owner
-        case endedAt = "ended_at"
-        case startedAt = "started_at"
-    }
-
-    init(_ event: Event) {
-        address = event.details.address
-        endedAt = event.details.endedAt?.milliseconds
-        id = event.id.rawValue
-        lat = event.details.coordinates.lat.bitPattern
-        lon = event.details.coordinates.lon.bitPattern
-        name = event.details.name
-        startedAt = event.details.startedAt.milliseconds
-        owner = Owner(id: event.owner.rawValue)
-    }
-
-    init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: CodingKeys.self)
-        // A null must be written, not left out.
-        guard members.allKeys.count == CodingKeys.allCases.count else {
-            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "a member is missing"))
-        }
-        address = try members.decode(String?.self, forKey: .address)
-        endedAt = try members.decode(String?.self, forKey: .endedAt).map(Self.milliseconds)
-        id = try members.decode(Int64.self, forKey: .id)
-        lat = try members.decode(Double.self, forKey: .lat).bitPattern
-        lon = try members.decode(Double.self, forKey: .lon).bitPattern
-        name = try members.decode(String.self, forKey: .name)
-        startedAt = try Self.milliseconds(members.decode(String.self, forKey: .startedAt))
-        owner = try members.decode(Owner.self, forKey: .owner)
-    }
-
-    /// Computed without Foundation: its calendar is Julian before 1582.
-    private static func milliseconds(_ text: String) throws -> Int64 {
-        guard let time = Timestamp(rfc3339: text) else { throw CocoaError(.formatting) }
-        return time.milliseconds
     }
 }
 

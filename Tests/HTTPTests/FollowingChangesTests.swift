@@ -61,25 +61,6 @@ import Users
         }
     }
 
-    @Test func `a box across the date line and a window select the changes`() async throws {
-        try await TestAPI.with(.live) { api in
-            _ = try await api.createEvent("owner", lat: 0, lon: 0)
-            let inside = try Self.open(api, "bbox=179,-1,-179,1&from=2013-09-16T00:00:00Z&to=2013-09-17T00:00:00Z")
-            let late = try Self.open(api, "bbox=179,-1,-179,1&from=2013-09-16T03:00:00.001Z")
-            let edge = try Self.open(api, "bbox=170,-1,180,2")
-            for stream in [inside, late, edge] {
-                _ = try await stream.receive { $0.contains("retry: 2000\n") && $0.hasSuffix("\n\n") }
-            }
-            for lon in [178, 179, 180, -180, -179.5] { _ = try await api.createEvent("owner", lat: 1, lon: lon) }
-            let text = try await inside.receive { $0.contains(#""lon":-179.5"#) && $0.hasSuffix("\n\n") }.text
-            #expect(text.matches(of: /event: put/).count == 4, "\(text)")
-            let atEdge = try await edge.receive { $0.contains(#""lon":-180"#) && $0.hasSuffix("\n\n") }.text
-            #expect(atEdge.matches(of: /event: put/).count == 4, "\(atEdge)")
-            #expect(try await edge.received(for: .milliseconds(200)).text == "")
-            #expect(try await late.received(for: .milliseconds(200)).text == "")
-        }
-    }
-
     @Test func `a position beyond the log gets a reset and the end`() async throws {
         try await TestAPI.with(.live) { api in
             _ = try await api.createEvent("owner")

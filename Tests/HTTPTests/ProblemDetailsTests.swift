@@ -149,48 +149,27 @@ private struct Refusal: Sendable {
         }
     }
 
-    @Test func `a client that names application/problem+json gets every error as problem details`() async throws {
+    @Test func `a client that names application/problem+json gets every error as problem details, any other the bytes of v1`()
+        async throws
+    {
+        func fields(_ answer: TestAPI.Answer) -> [String] {
+            answer.headers.filter { ![.contentType, .contentLength, .vary, .date].contains($0.name) }
+                .map { "\($0.name): \($0.value)" }.sorted()
+        }
         try await Self.withRefusals { api, refusals in
             for refusal in refusals {
+                let plain = try await Self.send(refusal, accept: nil, api)
+                #expect((plain.status, plain.body) == (refusal.status, refusal.plain), "\(refusal.path.prefix(80))")
+                #expect(plain.header("content-type") == (refusal.plain.isEmpty ? nil : "application/json; charset=utf-8"))
+                #expect(plain.header("vary") == nil, "\(refusal.path.prefix(80))")
                 let answer = try await Self.send(refusal, accept: "application/problem+json", api)
+                #expect(fields(plain) == fields(answer), "\(refusal.path.prefix(80))")
                 let expected = #"{"type":"/docs#error-\#(refusal.code)",\#(refusal.problem),"request_id":"r-1"}"#
                 #expect(
                     (answer.status, answer.body) == (refusal.status, expected), "\(refusal.method) \(refusal.path.prefix(80))")
                 #expect(answer.header("content-type") == "application/problem+json")
                 #expect(answer.header("vary") == "Accept")
                 #expect(answer.header("cache-control") == "no-store")
-            }
-        }
-    }
-
-    @Test func `every other client gets every error with the bytes of the v1 API`() async throws {
-        let cases: [String?] = [nil, "*/*", "application/json", "application/json, application/problem+json;q=0.9"]
-        try await Self.withRefusals { api, refusals in
-            for accept in cases {
-                for refusal in refusals {
-                    let answer = try await Self.send(refusal, accept: accept, api)
-                    #expect(
-                        (answer.status, answer.body) == (refusal.status, refusal.plain),
-                        "\(accept ?? "no field"): \(refusal.method) \(refusal.path.prefix(80))")
-                    #expect(
-                        answer.header("content-type") == (refusal.plain.isEmpty ? nil : "application/json; charset=utf-8"),
-                        "\(accept ?? "no field"): \(refusal.method) \(refusal.path.prefix(80))")
-                    #expect(answer.header("vary") == nil, "\(accept ?? "no field"): \(refusal.method) \(refusal.path.prefix(80))")
-                }
-            }
-        }
-    }
-
-    @Test func `both forms have the same fields besides those of the body`() async throws {
-        try await Self.withRefusals { api, refusals in
-            func fields(_ answer: TestAPI.Answer) -> [String] {
-                answer.headers.filter { ![.contentType, .contentLength, .vary, .date].contains($0.name) }
-                    .map { "\($0.name): \($0.value)" }.sorted()
-            }
-            for refusal in refusals {
-                let plain = try await Self.send(refusal, accept: nil, api)
-                let problem = try await Self.send(refusal, accept: "application/problem+json", api)
-                #expect(fields(plain) == fields(problem), "\(refusal.method) \(refusal.path.prefix(80))")
             }
         }
     }
@@ -204,30 +183,6 @@ private struct Refusal: Sendable {
             }
             let (hidden, unknown) = (try await answer("/v1/users"), try await answer("/v1/unknown"))
             #expect(hidden == unknown)
-        }
-    }
-
-    @Test func `a request beyond a rate limit gets problem details with Retry-After`() async throws {
-        try await TestAPI.with(.live, writesPerMinute: 1) { api in
-            try await api.signUp("owner")
-            let headers = ["accept": "application/problem+json", "x-request-id": "r-1", "tb-device-token": "owner"]
-            _ = try await api.send(.post, "/v1/events", headers: headers, bytes: Array(`Repeating a command`.details.utf8))
-            let answer = try await api.send(
-                .post, "/v1/events", headers: headers, bytes: Array(`Repeating a command`.details.utf8))
-            #expect(answer.status == 429)
-            #expect(
-                answer.body
-                    == #"{"type":"/docs#error-too_many_requests","title":"Too many requests","status":429,"code":"too_many_requests","request_id":"r-1"}"#
-            )
-            #expect(answer.header("retry-after") != nil)
-        }
-    }
-
-    @Test func `a read without a token gets problem details if reads are for devices only`() async throws {
-        try await TestAPI.with(reads: .devices) { api in
-            let answer = try await api.send(.get, "/v1/events/1", headers: ["accept": "application/problem+json"])
-            #expect((answer.status, answer.json?["code"]) == (401, "unauthorized"))
-            #expect(answer.json?["request_id"] == answer.header("x-request-id").map(JSON.string))
         }
     }
 

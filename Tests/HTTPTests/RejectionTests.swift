@@ -16,23 +16,31 @@ import Testing
     @Test(
         arguments: [
             (
-                .invalid(errors: [.blank("name")]), 422,
+                .invalid(errors: [.blank("name")]), 422, "validation_failed",
                 #"{"message":"Validation Failed","errors":["Name can't be blank"]}"#
             ),
-            (.unauthorized, 401, ""),
-            (.forbidden, 403, #"{"message":"Forbidden"}"#),
-            (.notFound, 404, #"{"message":"Not Found"}"#),
-            (.gone, 410, #"{"message":"Gone"}"#),
-            (.conflict, 409, #"{"message":"Conflict"}"#),
-            (.preconditionFailed, 412, #"{"message":"Precondition Failed"}"#),
+            (.unauthorized, 401, "unauthorized", ""), (.forbidden, 403, "forbidden", #"{"message":"Forbidden"}"#),
+            (.notFound, 404, "not_found", #"{"message":"Not Found"}"#), (.gone, 410, "gone", #"{"message":"Gone"}"#),
+            (.conflict, 409, "conflict", #"{"message":"Conflict"}"#),
+            (.preconditionFailed, 412, "precondition_failed", #"{"message":"Precondition Failed"}"#),
             (
-                .keyReused, 422, #"{"message":"Validation Failed","errors":["Idempotency-Key was used for another request"]}"#
+                .keyReused, 422, "idempotency_key_reused",
+                #"{"message":"Validation Failed","errors":["Idempotency-Key was used for another request"]}"#
             ),
-        ] as [(RejectionKind, Int, String)])
-    func `the kind of a rejection determines the response`(kind: RejectionKind, status: Int, body: String) {
-        let response = HTTPError(Refused(kind: kind)).response
-        #expect(response.status.code == status)
-        #expect(String(buffer: response.body) == body)
+        ] as [(RejectionKind, Int, String, String)])
+    func `the kind of a rejection determines response and code, unless the rejection names its own`(
+        kind: RejectionKind, status: Int, code: String, body: String
+    ) {
+        let error = HTTPError(Refused(kind: kind))
+        #expect((error.response.status.code, error.code) == (status, ErrorCode(code)))
+        #expect(String(buffer: error.response.body) == body)
+        let own = HTTPError(Refused(kind: kind, code: RejectionCode("too_late")))
+        #expect(own.code == ErrorCode("too_late"))
+    }
+
+    @Test func `a rejection may have a message of its own`() {
+        let response = HTTPError(Refused(kind: .gone, message: "Event Cancelled")).response
+        #expect((response.status.code, String(buffer: response.body)) == (410, #"{"message":"Event Cancelled"}"#))
     }
 
     @Test(
@@ -41,10 +49,6 @@ import Testing
             (.forbidden, "forbidden"), (.notFound, "not_found"), (.gone, "gone"), (.conflict, "conflict"),
             (.preconditionFailed, "precondition_failed"), (.keyReused, "idempotency_key_reused"),
         ] as [(RejectionKind, String)])
-    func `the kind of a rejection determines the code, unless the rejection names one`(kind: RejectionKind, code: String) {
-        #expect(HTTPError(Refused(kind: kind)).code == ErrorCode(code))
-        #expect(HTTPError(Refused(kind: kind, code: RejectionCode("too_late"))).code == ErrorCode("too_late"))
-    }
 
     @Test(arguments: [
         ("Event Cancelled", ""), ("Gone", ""), ("Ask the owner", #""detail":"Ask the owner","#),
@@ -59,10 +63,5 @@ import Testing
             String(buffer: response.body)
                 == #"{"type":"/docs#error-event_cancelled","title":"Event cancelled","status":410,"code":"event_cancelled",\#(detail)"request_id":"r-1"}"#
         )
-    }
-
-    @Test func `a rejection may have a message of its own`() {
-        let response = HTTPError(Refused(kind: .gone, message: "Event Cancelled")).response
-        #expect((response.status.code, String(buffer: response.body)) == (410, #"{"message":"Event Cancelled"}"#))
     }
 }

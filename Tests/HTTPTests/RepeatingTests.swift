@@ -90,25 +90,6 @@ import Testing
         }
     }
 
-    @Test func `a repeated attendance is recorded once, and its key is kept even if nothing was recorded`() async throws {
-        try await TestAPI.with { api in
-            let id = try await api.createEvent("owner")
-            let other = try await api.createEvent("owner")
-            let body = #"{"event":{"id":\#(id)}}"#
-            let tail = try await api.log.tail()
-            for key in ["k1", "k1", nil, "k2", "k2"] {
-                let answer = try await api.send(.post, "/v1/attendances", token: "owner", key: key, body)
-                #expect((answer.status, answer.body) == (200, "{}"))
-            }
-            #expect(try await api.log.tail() == tail + 1)
-            for key in ["k1", "k2"] {
-                let answer = try await api.send(
-                    .post, "/v1/attendances", token: "owner", key: key, #"{"event":{"id":\#(other)}}"#)
-                #expect((answer.status, answer.body) == (422, Self.reused))
-            }
-        }
-    }
-
     @Test func `a late repetition of a command that changed nothing undoes no later command`() async throws {
         let cases: [(before: [HTTPRequest.Method], repeated: HTTPRequest.Method, later: HTTPRequest.Method)] = [
             ([], .delete, .put), ([.put, .delete], .delete, .put), ([.put], .put, .delete),
@@ -158,18 +139,6 @@ import Testing
             #expect(try await api.send(.post, "/v1/attendances", token: "owner", key: "k", body).status == 404)
             _ = try await api.createEvent("owner")
             #expect(try await api.send(.post, "/v1/attendances", token: "owner", key: "k", body).status == 200)
-        }
-    }
-
-    @Test func `an unusable key gets 400`() async throws {
-        try await TestAPI.with { api in
-            try await api.signUp("owner")
-            for key in ["", "a b", "a,b", "\"", "\"\"", "\"a\"b", "\"a\\b\"", String(repeating: "k", count: 256)] {
-                let answer = try await api.send(.post, "/v1/events", token: "owner", key: key, Self.details)
-                #expect(answer.status == 400, "\(key)")
-                #expect(answer.body.contains("Idempotency-Key must be"))
-            }
-            #expect(try await api.log.tail() == 1)
         }
     }
 

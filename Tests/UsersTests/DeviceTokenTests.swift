@@ -25,6 +25,7 @@ import Testing
     @Test func `a device token is well formed only if it is printable ASCII`() {
         for well in [
             "a", "4F9E-device", "a b", "0b6f2c1e-5d0a-4a35-9c53-3f5f1c1f6f10", "+/=", String(repeating: "x", count: 255),
+            "a" + String(decoding: 0x20...0x7E as ClosedRange<UInt8>, as: UTF8.self),
         ] {
             #expect(DeviceToken(secret: well).isWellFormed)
         }
