@@ -84,20 +84,6 @@ private let forbidden = #"{"message":"Forbidden"}"#
         }
     }
 
-    @Test func `an update that is repeated under its key after the cancellation gets its first response`() async throws {
-        try await TestAPI.with { api in
-            let id = try await api.createEvent("owner")
-            let key = ["idempotency-key": "update"]
-            func update() async throws -> TestAPI.Answer {
-                try await api.send(.patch, "/v1/events/\(id)", token: "owner", `Changing an event`.required, headers: key)
-            }
-            #expect(try await update().status == 200)
-            #expect(try await api.cancel(id).status == 200)
-            #expect(try await update().status == 200)
-            #expect(try await api.send(.get, "/v1/events/\(id)").status == 410)
-        }
-    }
-
     @Test func `a cancellation of another version than the expected one gets 412`() async throws {
         try await TestAPI.with { api in
             let id = try await api.createEvent("owner")
@@ -123,15 +109,6 @@ private let forbidden = #"{"message":"Forbidden"}"#
                 #expect((absent.status, absent.body) == (404, notFound))
             }
             #expect(try await api.send(.get, "/v1/events/\(id)").status == 200)
-        }
-    }
-
-    @Test func `pages of other origins may cancel`() async throws {
-        try await TestAPI.with(cors: .all) { api in
-            let answer = try await api.send(
-                .options, "/v1/events/1", headers: ["origin": "https://map.example", "access-control-request-method": "DELETE"])
-            #expect(answer.status == 204)
-            #expect(answer.header("access-control-allow-methods")?.contains("DELETE") == true)
         }
     }
 }
@@ -174,15 +151,6 @@ private let forbidden = #"{"message":"Forbidden"}"#
             #expect(try await api.send(.get, "/v1/events/\(id)", token: "owner").body == hidden)
             try await api.unhide(id)
             #expect(try await api.send(.get, "/v1/events/\(id)").body == cancelled)
-        }
-    }
-
-    @Test func `only devices learn of cancelled events if reads need a token`() async throws {
-        try await TestAPI.with(reads: .devices) { api in
-            let id = try await api.createEvent("owner")
-            #expect(try await api.cancel(id).status == 200)
-            #expect(try await api.send(.get, "/v1/events/\(id)").status == 401)
-            #expect(try await api.send(.get, "/v1/events/\(id)", token: "owner").status == 410)
         }
     }
 }

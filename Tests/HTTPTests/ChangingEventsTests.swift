@@ -116,25 +116,4 @@ import Testing
             #expect((unknown.status, unknown.body) == (404, notFound))
         }
     }
-
-    @Test func `50 concurrent updates of an event make 50 versions in order`() async throws {
-        try await TestAPI.with { api in
-            let id = try await api.createEvent("owner")
-            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
-                for number in 0..<50 {
-                    group.addTask {
-                        let body = #"{"name":"Name \#(number)","lat":1,"lon":2,"started_at":"2014-01-01T00:00:00Z"}"#
-                        return try await api.send(.patch, "/v1/events/\(id)", token: "owner", body).status
-                    }
-                }
-                return try await group.reduce(into: []) { $0.append($1) }
-            }
-            #expect(statuses == Array(repeating: 200, count: 50))
-            let recorded = try await api.log.read(stream: .init("event-\(id)"))
-            #expect(recorded.map(\.envelope.version) == Array(1...51))
-            #expect(recorded.map(\.position) == recorded.map(\.position).sorted())
-            let last = try #require(recorded.last)
-            #expect(try await api.send(.get, "/v1/events/\(id)").json?["name"] == last.json["data"]?["name"])
-        }
-    }
 }

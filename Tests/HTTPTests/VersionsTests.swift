@@ -135,26 +135,6 @@ import Testing
         }
     }
 
-    @Test func `one of many concurrent updates with the same If-Match succeeds`() async throws {
-        try await TestAPI.with { api in
-            let path = "/v1/events/\(try await api.createEvent("owner"))"
-            let tag = try #require(try await api.tag(path))
-            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
-                for number in 0..<30 {
-                    group.addTask {
-                        try await api.send(
-                            .patch, path, token: "owner", type: mergePatch, #"{"name":"\#(number)"}"#,
-                            headers: ["if-match": tag]
-                        ).status
-                    }
-                }
-                return try await group.reduce(into: []) { $0.append($1) }
-            }
-            #expect(statuses.filter { $0 == 200 }.count == 1)
-            #expect(statuses.filter { $0 == 412 }.count == 29)
-        }
-    }
-
     @Test func `a caller who may not update an event gets 403 or 404, not 412`() async throws {
         try await TestAPI.with { api in
             let path = "/v1/events/\(try await api.createEvent("owner"))"
