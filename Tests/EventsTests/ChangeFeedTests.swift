@@ -104,23 +104,6 @@ private struct Follower {
         }
     }
 
-    @Test func `a write reaches a stream of its own node and of another node`() async throws {
-        try await TestNode.withTwo { first, second in
-            let sinks = [LineSink(), LineSink()]
-            let search = ChangeSearch(area: .circle(centre: EventDetails.picnic.coordinates, radius: 1))
-            for (node, sink) in zip([first, second], sinks) {
-                let position = try #require(node.module.changesPosition)
-                _ = node.module.openChanges(search, after: position, sink: sink)
-            }
-            let (id, position) = try await first.create()
-            for sink in sinks {
-                try await eventually {
-                    sink.blocks.contains { $0.hasPrefix("id: \(position)\nevent: put\ndata: \(id.rawValue) of") }
-                }
-            }
-        }
-    }
-
     @Test func `changes without an open stream wait for a tick, for the next stream, or until there are many`() async throws {
         let place = EventPlace(coordinates: Coordinates(lat: 1, lon: 2), startedAt: .startOfPicnic, endsAt: .endOfPicnic)
         func changes(_ positions: ClosedRange<Int64>) -> [EventChange] {
@@ -179,46 +162,6 @@ private struct Follower {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await feed.run() }
             defer { group.cancelAll() }
-            try await eventually { sink.hasEnded }
-            #expect(sink.text.hasPrefix("event: reset\n"))
-        }
-    }
-
-    @Test func `streams get a reset when the log has lost its end`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { node in
-                for _ in 0..<5 { try await node.create() }
-                let sink = LineSink()
-                let search = ChangeSearch(area: .circle(centre: EventDetails.picnic.coordinates, radius: 1))
-                _ = node.module.openChanges(search, after: 5, sink: sink)
-                // The state after a failover to a standby that lacked the last events.
-                _ = try await database.withClient { client in
-                    try await client.withConnection { connection in
-                        try await connection.execute(
-                            script: """
-                                ALTER TABLE log.recorded_events DISABLE TRIGGER refuse_change;
-                                DELETE FROM log.recorded_events WHERE position > 3;
-                                ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change;
-                                DELETE FROM events_v1.events WHERE id > 3;
-                                """)
-                    }
-                }
-                try await node.create(.concert)
-                try await eventually { sink.hasEnded }
-                #expect(sink.blocks.last?.hasPrefix("event: reset\n") == true)
-                try await eventually { node.module.changesPosition != nil }
-                // The position 5 belongs to the lost history.
-                #expect(try await !node.module.logReaches(5))
-            }
-        }
-    }
-
-    @Test func `a node without an index in use has no streams`() async throws {
-        try await TestNode.with(limitBytes: 1) { node in
-            try await node.create()
-            try await eventually { node.module.changesPosition == nil }
-            let sink = LineSink()
-            _ = node.module.openChanges(ChangeSearch.square, after: 0, sink: sink)
             try await eventually { sink.hasEnded }
             #expect(sink.text.hasPrefix("event: reset\n"))
         }

@@ -61,27 +61,6 @@ import Testing
         #expect(dispatcher.resets == 0)
     }
 
-    @Test func `a client gets the last state of each event, and nothing of what was changed, cancelled or hidden`() {
-        let (sink, shown) = (LineSink(), ShownEvents())
-        var dispatcher = Make.dispatch(.loaded(position: 0))
-        let changes = [
-            Make.change(1, 1, to: Make.inside), Make.change(2, 2, to: Make.inside), Make.change(3, 1, from: Make.inside),
-            Make.change(4, 2, from: Make.inside, to: Make.inside), Make.change(5, 3, from: Make.inside),
-            Make.change(6, 4, from: Make.inside, to: Make.outside), Make.change(7, 4, from: Make.outside, to: Make.inside),
-        ]
-        for change in changes {
-            shown.apply(change)
-            dispatcher.handle(Make.applied(change))
-        }
-        dispatcher.handle(Make.join(after: 0, sink, shown))
-        // The event 1 was created and hidden since. The client may show the events 3 and 4.
-        #expect(
-            sink.blocks == [
-                "id: 4\nevent: put\ndata: {\"id\":2,\"at\":4}", "id: 5\nevent: gone\ndata: {\"id\":3}",
-                "id: 6\nevent: gone\ndata: {\"id\":4}", "id: 7\nevent: put\ndata: {\"id\":4,\"at\":7}",
-            ])
-    }
-
     @Test func `an event that the index has withdrawn already is not sent, although the ring does not know that yet`() {
         let (sink, shown) = (LineSink(), ShownEvents())
         var dispatcher = Make.dispatch(.loaded(position: 0), Make.applied(Make.change(1, to: Make.inside)))

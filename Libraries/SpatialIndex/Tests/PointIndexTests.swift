@@ -10,22 +10,6 @@ import Testing
     private let berlin = PointIndex.Location(latitude: 52.52, longitude: 13.405)
     private let lima = PointIndex.Location(latitude: -12.046, longitude: -77.043)
 
-    @Test(arguments: PointWorld.Spread.allCases)
-    func `the index returns every point that it holds by its id, and no other`(spread: PointWorld.Spread) throws {
-        var world = PointWorld(spread, seed: 61)
-        let index = PointIndex()
-        for round in 0..<20 {
-            index.apply(world.batch(of: round == 0 ? 2_000 : 200, ids: 3_000), position: Int64(round))
-            let snapshot = index.snapshot
-            let points = world.points
-            let wrong = (Int64(0)...3_001).first { id in
-                let (entry, point) = (snapshot.entry(id), points[id])
-                return entry?.version != point?.version || entry?.tag != point?.tag || entry?.text != point?.payload
-            }
-            try #require(wrong == nil)
-        }
-    }
-
     @Test func `the last change of a point in a batch wins`() {
         let index = PointIndex()
         var batch = PointIndex.Batch()
