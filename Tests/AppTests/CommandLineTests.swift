@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [["doctor"], ["serve"], ["log", "stats"], ["migrate"], ["doctor", "--json"], ["log", "stats", "--limit"]])
+    @Test(arguments: [["doctor"], ["serve"], ["log", "stats", "--limit"]])
     func `never shows the password of the URL after --database`(arguments: [String]) async throws {
         try await HumonProcess.withDirectory { directory in
             for url in ["postgres://humon:hush-hush@127.0.0.1:1/humon", "postgres://humon:hush-hush@:x:/?a=b", "hush-hush"] {

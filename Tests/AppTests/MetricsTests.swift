@@ -168,18 +168,13 @@ import Testing
         }
     }
 
-    @Test func `docs/metrics.md lists exactly the metrics`() async throws {
+    @Test func `docs/metrics.md lists exactly the metrics, and the labels of humon_build_info`() async throws {
         try await Self.withNode { node in
             let rows = try Repository.text("docs/metrics.md").matches(of: /\| `([a-z_]+)` \| (\w+) \| (.+?) \| (.+) \|\n/)
                 .map { "\($0.1)|\($0.2)|\($0.4)" }
             let told = try await node.scrape().metrics.map { "\($0.key)|\($0.value.kind)|\($0.value.help)" }
             #expect(Set(rows) == Set(told))
             #expect(rows.count == told.count)
-        }
-    }
-
-    @Test func `humon_build_info has the version of the program, and the labels of docs/metrics.md`() async throws {
-        try await Self.withNode { node in
             let sample = try #require(try await node.scrape().samples.keys.first { $0.hasPrefix("humon_build_info{") })
             #expect(sample.contains(#"version="\#(Version.current)""#))
             let row = try #require(

@@ -60,17 +60,6 @@ import Testing
         }
     }
 
-    @Test func `the level info writes one line per request in text`() async throws {
-        try await Self.withServer(["HUMON_LOG_LEVEL": "info"]) { server, base in
-            try await Self.send(base)
-            let line = try #require(try await Self.lines(server, 3).first)
-            let pattern =
-                #/\S+Z info request request_id=mine-1 trace_id=0af7651916cd43dd8448eb211c80319c method=POST route=/v1/users status=200 milliseconds=\d+\.\d{3} bytes=\d+ client=127\.0\.0\.1/#
-            #expect(line.wholeMatch(of: pattern) != nil, "\(line)")
-            for secret in Self.secrets { #expect(!server.error.contains(secret)) }
-        }
-    }
-
     @Test func `the default level writes no requests`() async throws {
         try await Self.withServer([:]) { server, base in
             try await Self.send(base)

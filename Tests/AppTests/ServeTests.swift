@@ -36,23 +36,6 @@ import Testing
         }
     }
 
-    @Test func `a start after kill -9 takes over the running private PostgreSQL`() async throws {
-        try await HumonProcess.withDirectory { directory in
-            let environment = ["TB_APP_SECRET": HumonProcess.secret]
-            let killed = try HumonProcess(["serve"], in: directory, environment: environment)
-            let port = try await killed.port()
-            let headers = [("tb-app-secret", HumonProcess.secret), ("tb-device-token", "phone")]
-            #expect(try await exchange("POST", "http://127.0.0.1:\(port)/v1/users", headers: headers).status == 200)
-            killed.send(SIGKILL)
-            _ = try await killed.untilExit()
-            #expect(FileManager.default.fileExists(atPath: directory.appending(path: "data/cluster/postmaster.pid").path))
-            try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
-                let again = try await exchange("POST", "http://127.0.0.1:\(port)/v1/users", headers: headers)
-                #expect(again.body == #"{"id":1,"device_token":"phone","auth_token":"phone"}"#)
-            }
-        }
-    }
-
     @Test func `a second server on the directory is refused, and a command may use it`() async throws {
         try await HumonProcess.withDirectory { directory in
             try await HumonProcess.withServer(in: directory) { server, port in
@@ -111,6 +94,7 @@ import Testing
             ["HUMON_PREVIOUS_APP_SECRET": "p4ss old one"],
             "HUMON_PREVIOUS_APP_SECRET must be 8 or more visible ASCII characters without a comma."
         ),
+        (["HUMON_APPS": "events,map"], "HUMON_APPS must be events, tasks, or both with a comma between them."),
         (["HUMON_READS": "friends"], "HUMON_READS must be one of public, devices."),
         (["HUMON_POSTGRES_BIN": "/nowhere"], "bin directory in HUMON_POSTGRES_BIN."),
     ])
@@ -120,15 +104,6 @@ import Testing
             #expect(result.status != 0)
             #expect(result.error.contains(sentence), "\(result.error)")
             for secret in ["p4ss", "zzw0rd"] { #expect(!(result.output + result.error).contains(secret)) }
-        }
-    }
-
-    @Test func `an unusable value in .env gives a message`() async throws {
-        try await HumonProcess.withDirectory { directory in
-            try "HUMON_COLOUR=red\n".write(to: directory.appending(path: ".env"), atomically: true, encoding: .utf8)
-            let result = try await HumonProcess.run(["serve"], in: directory)
-            #expect(result.status != 0)
-            #expect(result.error.contains("HUMON_COLOUR is not a setting of humon"))
         }
     }
 }

@@ -27,14 +27,6 @@ import Testing
         }
     }
 
-    @Test func `the name of an unknown app stops the start with a message`() async throws {
-        try await HumonProcess.withDirectory { directory in
-            let result = try await HumonProcess.run(["serve"], in: directory, environment: ["HUMON_APPS": "events,map"])
-            #expect(result.status != 0)
-            #expect(result.error.contains("HUMON_APPS must be events, tasks, or both with a comma between them."), "\(result)")
-        }
-    }
-
     @Test func `two servers with an app each keep one log and the read models of both apps`() async throws {
         try await Self.withBoth { events, tasks, server, directory, environment in
             let device = [("tb-app-secret", HumonProcess.secret), ("tb-device-token", "device")]
