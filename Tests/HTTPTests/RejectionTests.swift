@@ -43,13 +43,6 @@ import Testing
         #expect((response.status.code, String(buffer: response.body)) == (410, #"{"message":"Event Cancelled"}"#))
     }
 
-    @Test(
-        arguments: [
-            (.invalid(errors: [.blank("name")]), "validation_failed"), (.unauthorized, "unauthorized"),
-            (.forbidden, "forbidden"), (.notFound, "not_found"), (.gone, "gone"), (.conflict, "conflict"),
-            (.preconditionFailed, "precondition_failed"), (.keyReused, "idempotency_key_reused"),
-        ] as [(RejectionKind, String)])
-
     @Test(arguments: [
         ("Event Cancelled", ""), ("Gone", ""), ("Ask the owner", #""detail":"Ask the owner","#),
     ])

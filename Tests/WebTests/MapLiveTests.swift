@@ -122,48 +122,4 @@ import Testing
             try await live.untilListed(["Afterwards"])
         }
     }
-
-    @Test func `the page says that the network is away, and shows afterwards what happened meanwhile`() async throws {
-        try await LivePage.with { live, _ in
-            let first = try await live.createEvent("Before", lat: 52.53)
-            try await live.open()
-            try await live.untilListed(["Before"])
-            try await live.page.network(isOffline: true)
-            try await live.page.until("document.getElementById('status').textContent === 'Offline'")
-            try await live.send("DELETE", "/v1/events/\(first)")
-            try await live.createEvent("Meanwhile")
-            #expect(try await live.page.text("#list strong") == "Before")
-            try await live.page.network()
-            try await live.untilListed(["Meanwhile"])
-            try await live.page.until(LivePage.isLive)
-        }
-    }
-
-    @Test func `an EventSource of a browser hears each change once, across a restart of the server`() async throws {
-        try await LivePage.with { live, server in
-            try await live.open("map=12/0/0&when=any")
-            try await live.page.evaluate(
-                """
-                window.heard = [];
-                window.stream = new EventSource("/v1/events/changes?bbox=13,52,14,53");
-                for (const kind of ["put", "gone", "reset"]) {
-                    stream.addEventListener(kind, ({ data }) => heard.push(`${kind} ${data ? JSON.parse(data).name ?? JSON.parse(data).id : ""}`));
-                }
-                new Promise((resolve) => { stream.onopen = () => resolve(true) })
-                """)
-            let id = try await live.createEvent("Jazz night")
-            try await live.send("PUT", "/v1/events/\(id)", Self.event("Blues night"))
-            try await live.page.until("heard.length === 2")
-            try await live.restart(server) {
-                try await live.page.until("stream.readyState === EventSource.CONNECTING")
-            } then: {
-                try await live.send("DELETE", "/v1/events/\(id)")
-                try await live.createEvent("After")
-                try await live.page.until("heard.length === 4")
-                let heard = try await live.page.evaluate("heard.join()").string
-                #expect(heard == "put Jazz night,put Blues night,gone \(id),put After")
-                try await live.page.evaluate("stream.close()")
-            }
-        }
-    }
 }

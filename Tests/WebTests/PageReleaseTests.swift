@@ -132,18 +132,13 @@ import Testing
         #expect(Tiles(text) == nil)
     }
 
-    @Test func `are on every response of the page`() async throws {
+    @Test func `are on every response of the page, and on none of the API`() async throws {
         try await TestPage.with { page in
             for path in ["/", "/assets/0/page.css", "/session", "/assets/0/missing"] {
                 let headers = await page.send(.get, path, ownPage).headers
                 #expect(headers[.contentSecurityPolicy]?.hasPrefix("default-src 'none'") == true, "\(path)")
                 #expect(headers[.xContentTypeOptions] == "nosniff", "\(path)")
             }
-        }
-    }
-
-    @Test func `are not on the responses of the API`() async throws {
-        try await TestPage.with { page in
             #expect(await page.send(.get, "/v1/events/1").headers[.contentSecurityPolicy] == nil)
         }
     }
