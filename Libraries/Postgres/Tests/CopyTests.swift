@@ -48,24 +48,15 @@ import Testing
         }
     }
 
-    @Test func `COPY FROM that PostgreSQL refuses half-way throws its error, however many bytes follow`() async throws {
+    @Test func `COPY FROM that PostgreSQL refuses half-way throws its error and takes no more pieces`() async throws {
         try await withTable { connection async throws in
-            let pieces = Pieces(["1\n", "tea\n"] + (0..<500).map { _ in String(repeating: "7\n", count: 10_000) })
+            let pieces = Pieces(["1\n", "tea\n"] + (0..<2_000).map { _ in String(repeating: "7\n", count: 10_000) })
             let error = await #expect(throws: PostgresError.self) {
                 try await connection.copyIn("COPY numbers FROM STDIN") { pieces.next() }
             }
             #expect(error?.sqlState == SQLState(rawValue: "22P02"))
+            #expect(pieces.next() != nil)
             #expect(try await connection.query("SELECT n FROM numbers").isEmpty)
-        }
-    }
-
-    @Test func `COPY FROM takes no more pieces after PostgreSQL has refused one`() async throws {
-        try await withTable { connection async throws in
-            let pieces = Pieces(["tea\n"] + (0..<2_000).map { _ in String(repeating: "7\n", count: 10_000) })
-            await #expect(throws: PostgresError.self) { try await connection.copyIn("COPY numbers FROM STDIN") { pieces.next() } }
-            var left = 0
-            while pieces.next() != nil { left += 1 }
-            #expect(left > 0)
         }
     }
 

@@ -26,23 +26,6 @@ import Testing
         }
     }
 
-    @Test func `more callers than connections take turns`() async throws {
-        try await withClient(connections: 2) { client in
-            try await client.query("CREATE TABLE teas (number bigint)")
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for number in 0..<Int64(100) {
-                    group.addTask {
-                        try await client.withConnection { connection in
-                            _ = try await connection.query("INSERT INTO teas VALUES (\(number))")
-                        }
-                    }
-                }
-                try await group.waitForAll()
-            }
-            #expect(try await client.query("SELECT count(*) FROM teas").column(Int64.self) == [100])
-        }
-    }
-
     @Test func `a lease that is not granted in time is unavailable`() async throws {
         try await withClient(connections: 1, configure: { ($0.acquireTimeoutSeconds, $0.statementTimeoutSeconds) = (3, 0.1) }) {
             client in

@@ -15,14 +15,6 @@ import Testing
         }
     }
 
-    @Test func `a session has the configured settings`() async throws {
-        try await withClient(configure: { $0.sessionSettings = ["enable_seqscan": "off", "work_mem": "5MB"] }) {
-            client async throws in
-            #expect(try await setting("enable_seqscan", client) == "off")
-            #expect(try await setting("work_mem", client) == "5MB")
-        }
-    }
-
     @Test func `a setting may contain spaces and backslashes`() async throws {
         let path = #""a b", "c\d""#
         try await withClient(configure: { $0.sessionSettings = ["search_path": path] }) { client async throws in

@@ -12,19 +12,6 @@ import Testing
         }
     }
 
-    @Test func `a connection is closed if the server does not end a statement in time`() async throws {
-        let configure: @Sendable (inout PostgresConfiguration) -> Void = {
-            $0.statementTimeoutSeconds = 1
-            $0.isPooled = true
-        }
-        try await withClient(connections: 1, configure: configure) { client in
-            let before = try await client.query("SELECT pg_backend_pid()").column(Int32.self)
-            let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT pg_sleep(60)") }
-            guard case .deadlineExceeded(mayHaveRun: true) = try #require(error) else { throw try #require(error) }
-            #expect(try await client.query("SELECT pg_backend_pid()").column(Int32.self) != before)
-        }
-    }
-
     @Test func `the time of statements ahead in the pipeline does not count`() async throws {
         try await withClient(connections: 1, configure: { $0.statementTimeoutSeconds = 2 }) { client in
             try await withThrowingTaskGroup(of: Void.self) { group in
