@@ -96,26 +96,6 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func `the pages of a box with an edge at 180 degrees have both names of the meridian`(
-        hasIndex: Bool
-    )
-        async throws
-    {
-        try await TestAPI.with(hasIndex: hasIndex) { api in
-            for lon in [-180, 180, 179.9, -179.9] { _ = try await api.createEvent(lat: 7.2, lon: lon) }
-            for (box, expected) in [("170,7.1,180,7.3", [1, 2, 3]), ("-180,7.1,-170,7.3", [1, 2, 4])] {
-                var path: String? = "/v1/events?bbox=\(box)&limit=1"
-                var found: [JSON?] = []
-                while let page = path, found.count < 5 {
-                    let answer = try await api.send(.get, page)
-                    found += Self.ids(answer)
-                    path = answer.header("link").flatMap { $0.firstMatch(of: /<(.*)>; rel="next"/).map { String($0.1) } }
-                }
-                #expect(found == expected.map { .number("\($0)") }, "\(box)")
-            }
-        }
-    }
-
     @Test(arguments: [true, false])
     func `an event at 180 degrees is in each box with that edge, under both names of the meridian`(hasIndex: Bool) async throws {
         try await TestAPI.with(hasIndex: hasIndex) { api in
@@ -205,16 +185,6 @@ import Testing
                 _ = try await api.createEvent()
                 #expect(try await api.send(.get, path, headers: ["If-None-Match": tag]).status == 200)
             }
-        }
-    }
-
-    @Test func `cancelled and hidden events are on no map`() async throws {
-        try await TestAPI.with { api in
-            let (cancelled, hidden) = (try await api.createEvent(), try await api.createEvent())
-            _ = try await api.cancel(cancelled)
-            try await api.hide(hidden)
-            #expect(try await api.send(.get, "/v1/events?bbox=-123,37,-122,38").body == "[]")
-            #expect(try await api.send(.get, "/v1/events/clusters?bbox=-123,37,-122,38&zoom=9").body == "[]")
         }
     }
 
