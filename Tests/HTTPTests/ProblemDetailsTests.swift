@@ -152,11 +152,11 @@ private struct Refusal: Sendable {
     @Test func `a client that names application/problem+json gets every error as problem details, any other the bytes of v1`()
         async throws
     {
-        func fields(_ answer: TestAPI.Answer) -> [String] {
-            answer.headers.filter { ![.contentType, .contentLength, .vary, .date].contains($0.name) }
-                .map { "\($0.name): \($0.value)" }.sorted()
-        }
         try await Self.withRefusals { api, refusals in
+            func fields(_ answer: TestAPI.Answer) -> [String] {
+                answer.headers.filter { ![.contentType, .contentLength, .vary, .date].contains($0.name) }
+                    .map { "\($0.name): \($0.value)" }.sorted()
+            }
             for refusal in refusals {
                 let plain = try await Self.send(refusal, accept: nil, api)
                 #expect((plain.status, plain.body) == (refusal.status, refusal.plain), "\(refusal.path.prefix(80))")

@@ -1,5 +1,4 @@
 import Encoding
-import Foundation
 import Postgres
 import TestChance
 import Testing
