@@ -105,24 +105,6 @@ import Testing
         }
     }
 
-    @Test func `a reset brings the list again`() async throws {
-        try await TestClient.with { client in
-            _ = try await client.humon.create(TestClient.draft())
-            let reset =
-                "HTTP/1.1 200 X\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
-                + "event: reset\ndata: {\"position\":1}\n\n"
-            // The list and its stream.
-            client.relay.next(.pass, .answer(reset))
-            try await Self.follow(client) { seen in
-                try await Self.wait(seen, for: ["list of Chess", "list of Chess"])
-                _ = try await client.humon.create(TestClient.draft("Tea"))
-                try await Self.wait(seen, for: ["list of Chess", "list of Chess", "put Tea"])
-                // The list and the next stream came at once.
-                #expect(client.pauses.all.isEmpty, "\(client.pauses.all)")
-            }
-        }
-    }
-
     private static let emptyList = Relay.Fate.response(
         200, type: "application/json", fields: "Humon-Position: 9\r\n", body: #"{"message":"No Events Found"}"#)
     private static let reset = Relay.Fate.answer(

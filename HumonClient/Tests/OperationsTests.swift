@@ -72,18 +72,6 @@ import Yams
         }
     }
 
-    @Test func `the errors of a form come with their fields`() async throws {
-        try await TestClient.with { client in
-            let draft = EventDraft(
-                name: " ", coordinate: Coordinate(latitude: 91, longitude: 181), startedAt: .init(timeIntervalSince1970: 0))
-            await #expect { try await client.humon.create(draft) } throws: { error in
-                guard case .validationFailed(let problem)? = error as? HumonError else { return false }
-                return problem.errors.map(\.pointer) == ["/lat", "/lon", "/name"]
-                    && problem.error(at: "/name")?.code == "blank"
-            }
-        }
-    }
-
     @Test func `an account signs up and in, has its tasks, and signs out`() async throws {
         try await TestClient.with { client in
             let server = try #require(URL(string: "http://127.0.0.1:\(client.relay.port)"))

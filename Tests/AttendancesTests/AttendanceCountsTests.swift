@@ -51,20 +51,6 @@ import Users
         }
     }
 
-    @Test func `PostgreSQL gives the same answers while the counts are not in use`() async throws {
-        try await TestNode.with(isCounting: false) { node in
-            try await node.create()
-            try await node.attend(1, by: 1)
-            let position = try await node.attend(1, by: 2)
-            try await node.leave(1, by: 1)
-            #expect(node.counted(1) == nil)
-            #expect(
-                try await node.summary(1, for: 2, atLeast: position)
-                    == AttendanceSummary(count: 1, isAttending: true, position: nil, staleFor: nil))
-            await #expect(throws: PositionNotReachedError.self) { try await node.summary(1, atLeast: 1_000) }
-        }
-    }
-
     private static func rebuild(_ database: TestDatabase) async throws {
         _ = try await database.withClient(role: "log_app", connections: 4) { client in
             try await ReadModels(projections: [AttendancesProjection()], client: client, logger: .quiet).rebuild { _ in }

@@ -8,10 +8,6 @@ import Users
 @testable import Attendances
 
 @Suite struct `Folding the domain events of attendances` {
-    @Test func `no domain events give no attendance rows`() {
-        #expect(AttendancesProjection().fold([]) == AttendancesProjection.Changes())
-    }
-
     @Test func `each first attendance gives one new row, in the order of the log`() {
         let changes = AttendancesProjection().fold([added(12, 2, 1), added(12, 1, 1), added(11, 2, 1)])
         #expect(changes.created == [row(12, 2, 1, 1), row(12, 1, 1, 1), row(11, 2, 1, 1)])

@@ -10,10 +10,6 @@ import Users
 @testable import Events
 
 @Suite struct `Folding the domain events of events` {
-    @Test func `no domain events give no event rows`() {
-        #expect(EventsProjection().fold([]) == EventsProjection.Changes())
-    }
-
     @Test func `EventCreated gives a new row`() {
         let changes = EventsProjection().fold([created(12, by: .ann, .picnic)])
         #expect(changes.created == [row(12, version: 1, owner: .ann, .picnic)])
@@ -31,32 +27,6 @@ import Users
         let changes = EventsProjection().fold([.of(12, version: 5, event)])
         #expect(changes.created.isEmpty)
         #expect(changes.changed == [row])
-    }
-
-    @Test func `an event that is created and updated in one batch gives one new row`() {
-        let changes = EventsProjection().fold([
-            created(12, by: .bob, .picnic), updated(12, version: 2, .picnic), updated(12, version: 3, .concert),
-        ])
-        #expect(changes.created == [row(12, version: 3, owner: .bob, .concert)])
-        #expect(changes.changed.isEmpty)
-    }
-
-    @Test func `an event that is created, hidden and cancelled in one batch gives one new row with both flags`() {
-        let changes = EventsProjection().fold([
-            created(12, by: .bob, .picnic), .of(12, version: 2, .hidden(.fraud)), .of(12, version: 3, .cancelled),
-        ])
-        var expected = row(12, version: 3, owner: .bob, .picnic)
-        (expected.isCancelled, expected.isHidden) = (true, true)
-        #expect(changes == .init(created: [expected]))
-    }
-
-    @Test func `an event that is changed in several parts in one batch gives one row with these parts`() {
-        let changes = EventsProjection().fold([
-            updated(12, version: 5, .picnic), .of(12, version: 6, .hidden(.fraud)), updated(12, version: 7, .concert),
-            .of(12, version: 8, .unhidden), .of(12, version: 9, .cancelled),
-        ])
-        #expect(
-            changes == .init(changed: [.init(id: .twelve, version: 9, details: .concert, isCancelled: true, isHidden: false)]))
     }
 
     @Test func `rows of different events are separate, and each kind is sorted by id`() {

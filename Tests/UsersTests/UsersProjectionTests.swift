@@ -9,10 +9,6 @@ import Testing
     private let ann = DeviceToken(secret: "device of Ann").digest
     private let bob = DeviceToken(secret: "device of Bob").digest
 
-    @Test func `no domain events give no user rows`() {
-        #expect(UsersProjection().fold([]) == UsersProjection.Changes())
-    }
-
     @Test func `each new user gives one row, by id`() {
         let changes = UsersProjection().fold([
             envelope("user-2", 1, .created(UserCreated(device: ann))), envelope("user-1", 1, .created(UserCreated(device: bob))),

@@ -97,17 +97,6 @@ extension AppendRequest {
         }
     }
 
-    @Test func `an unreadable event stops the catch-up of its own read model only`() async throws {
-        try await Self.with { store in
-            let models = ReadModels(projections: [SumProjection(), TeasProjection()], client: store.client, logger: .quiet)
-            try await store.database.withClient(role: "log_app", connections: 4) { client in
-                try await client.withTransaction { try await ReadModels.create(TeasProjection.self, in: "teas_v1", on: $0) }
-            }
-            await #expect(throws: Self.unreadable) { try await models.catchUp() }
-            #expect(try await models.positions() == ["sums_v1": 1, "teas_v1": 3])
-        }
-    }
-
     @Test func `an unreadable event does not stop a server's other read models, and is logged once`() async throws {
         try await Self.with { store in
             let messages = Messages()

@@ -112,16 +112,4 @@ private struct CountingSumProjection: Projection {
             }
         }
     }
-
-    @Test func `an append brings a read model that is behind up to date`() async throws {
-        try await TestStore.with { store in
-            try await store.count(3)
-            try await TestStore.withLog(store.client, projections: []) { log in
-                _ = try await log.record(.counting("stranger", after: 0, by: 5))
-            }
-            #expect(try await store.models.list().map(\.state) == [.behind])
-            #expect(try await store.log.record(.counting("z", after: 0)).position == 5)
-            #expect(try await store.sums() == ["(0-x,0,1)", "(1-x,1,1)", "(2-x,2,1)", "(stranger,5,1)", "(z,1,1)"])
-        }
-    }
 }
