@@ -42,19 +42,6 @@ import Testing
             hint: "ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change;",
             cure: "ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change"),
         Ailment(
-            script: "GRANT DELETE ON log.commands TO log_app", check: "grants", result: "log_app may DELETE log.commands",
-            hint: "REVOKE DELETE ON log.commands FROM log_app, PUBLIC;",
-            cure: "REVOKE DELETE ON log.commands FROM log_app, PUBLIC"),
-        Ailment(
-            script: "REVOKE SELECT ON log.recorded_events FROM log_app", check: "grants",
-            result: "log_app may not SELECT log.recorded_events", hint: "Run humon migrate.",
-            cure: "GRANT SELECT ON log.recorded_events TO log_app"),
-        Ailment(
-            script: "GRANT INSERT ON log.recorded_events TO log_app", check: "grants",
-            result: "log_app may INSERT log.recorded_events",
-            hint: "REVOKE INSERT ON log.recorded_events FROM log_app, PUBLIC;",
-            cure: "REVOKE INSERT ON log.recorded_events FROM log_app, PUBLIC"),
-        Ailment(
             script: "GRANT EXECUTE ON FUNCTION log.lock TO PUBLIC", check: "grants",
             result: "log_reader may execute log.lock", hint: "Run humon migrate.",
             cure: "REVOKE EXECUTE ON FUNCTION log.lock FROM PUBLIC"),
@@ -62,10 +49,6 @@ import Testing
             script: "ALTER TABLE users_v1.users OWNER TO CURRENT_USER", check: "grants",
             result: "log_app does not own the read model users_v1", hint: "Run humon migrate.",
             cure: "ALTER TABLE users_v1.users OWNER TO log_app; GRANT SELECT ON users_v1.users TO log_reader"),
-        Ailment(
-            script: "REVOKE USAGE ON SCHEMA users_v1 FROM log_reader", check: "grants",
-            result: "log_reader may not read the read model users_v1", hint: "Run humon migrate.",
-            cure: "GRANT USAGE ON SCHEMA users_v1 TO log_reader"),
         Ailment(
             script: "ALTER SCHEMA events_v1 RENAME TO mislaid", check: "read model events", result: "is missing",
             hint: "Run humon projections rebuild --all. humon serve builds it, too, when it starts.",

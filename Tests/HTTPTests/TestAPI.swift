@@ -72,7 +72,7 @@ struct TestAPI: Sendable {
     static func with(
         _ setup: TestingSetup = .router, apps: Set<ServedApp> = .all, reads: API.Reads = .everyone,
         bodyLimitBytes: Int = 64 * 1024, hasIndex: Bool = true,
-        memoryBytes: Int = 1_000_000_000, signUpsPerMinute: Int = 0, signUpsPerDay: Int = 0, writesPerMinute: Int = 0,
+        signUpsPerMinute: Int = 0, signUpsPerDay: Int = 0, writesPerMinute: Int = 0,
         addressWritesPerMinute: Int = 0, eventsPerUser: Int = 0, cors: CORSOrigins = .none,
         adminToken: AdminToken? = nil, signInsPerMinute: Int = 0, accountSignInsPerMinute: Int = 0,
         hasher: PasswordHasher = PasswordHasher(parameters: .weak), patienceSeconds: Double = 1,
@@ -106,7 +106,7 @@ struct TestAPI: Sendable {
                         // Without heartbeats, so that tests can compare whole streams.
                         let changes = ChangeFeed(heartbeatSeconds: 86_400)
                         let index = InMemoryReadModel(
-                            EventsInMemory(limitBytes: memoryBytes, render: { $0.writeJSON(into: &$1) }, listener: changes),
+                            EventsInMemory(limitBytes: 1_000_000_000, render: { $0.writeJSON(into: &$1) }, listener: changes),
                             // A busy machine may not look at the log for seconds.
                             client: context.database, notifier: try #require(context.notifier), staleAfter: .seconds(3_600),
                             patienceSeconds: patienceSeconds, logger: .quiet)
