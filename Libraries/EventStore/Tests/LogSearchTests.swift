@@ -74,23 +74,6 @@ import Testing
         }
     }
 
-    @Test func `PostgreSQL vacuums the log after every 200,000 insertions, and only that writes summaries`() async throws {
-        try await TestDatabase.with { database in
-            try await database.withClient { client in
-                func options(of relation: String) async throws -> [String] {
-                    try await client.query(
-                        "SELECT unnest(reloptions) FROM pg_class WHERE oid = \(relation)::regclass ORDER BY 1"
-                    ).decode(String.self)
-                }
-                let table = try await options(of: "log.recorded_events")
-                #expect(table.contains("autovacuum_vacuum_insert_scale_factor=0"))
-                #expect(table.contains("autovacuum_vacuum_insert_threshold=200000"))
-                let index = try await options(of: "log.recorded_events_search")
-                #expect(index.contains("autosummarize=off"))
-            }
-        }
-    }
-
     @Test func `a search returns pages, stops at its reach, and returns where it stopped`() async throws {
         try await Self.withLargeLog { (client) async throws in
             func find(
