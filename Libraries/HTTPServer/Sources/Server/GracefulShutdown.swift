@@ -39,7 +39,8 @@ public struct GracefulShutdown: Sendable {
     /// Runs the services until the first of the signals.
     func run(_ services: [any Service], at signals: some AsyncSequence<UnixSignal, Never> & Sendable) async throws {
         var configuration = ServiceGroupConfiguration(services: services, logger: logger)
-        configuration.maximumGracefulShutdownDuration = .seconds(shutdownSeconds)
+        // A little later than the end of the time below, which tells whether requests were cut off.
+        configuration.maximumGracefulShutdownDuration = .seconds(shutdownSeconds) + .milliseconds(200)
         let group = ServiceGroup(configuration: configuration)
         try await withThrowingTaskGroup(of: Bool.self) { tasks in
             tasks.addTask { await endsLate(at: signals, group) }
