@@ -1,7 +1,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help install run build test format lint sanitize check docs bench verify
 
-SWIFT_FILES = Package.swift Libraries Sources HumonClient Tests Benchmarks
+SWIFT_FILES = Package.swift Libraries Sources HumonClient Tests Benchmarks checks
 
 # Start
 

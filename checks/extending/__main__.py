@@ -123,6 +123,9 @@ def follow(section, title, folder, own_folders, maximum, contents):
     listed = files_outside(section)
     if missing := [file for file in outside if file not in listed]:
         raise Failed(f"{PAGE} does not list {', '.join(missing)} among the files that change")
+    # A command writes these.
+    if idle := [file for file in listed if file not in outside and file not in [*EMBEDDED, "docs/operating.md"]]:
+        raise Failed(f"{PAGE} lists {', '.join(idle)}, which the example does not change")
     if len(listed) > maximum:
         raise Failed(f"{PAGE}, {title}, changes {len(listed)} files outside of {', '.join(own_folders)}; at most {maximum} may change")
     print(f"{title}: {len(listed)} files outside of {', '.join(own_folders)}: {', '.join(listed)}", flush=True)

@@ -27,17 +27,20 @@ private let picnic = EventID(rawValue: 12)
         }
     }
 
-    @Test(arguments: [
-        (" ", .blank("text")), ("a\0", .nullCharacter("text")),
-        (String(repeating: "a", count: 1_001), .tooLong("text", maximum: 1_000, "characters")),
-    ] as [(String, FieldError)])
+    @Test(
+        arguments: [
+            (" ", .blank("text")), ("a\0", .nullCharacter("text")),
+            (String(repeating: "a", count: 1_001), .tooLong("text", maximum: 1_000, "characters")),
+        ] as [(String, FieldError)])
     func `without a usable text is refused`(text: String, error: FieldError) {
         #expect(throws: CommentRejection.invalid(errors: [error])) {
             try decide(AddComment(event: picnic, author: ann, text: text), eventExists: true)
         }
     }
 
-    private static func envelope(_ stream: String, _ version: Int32, _ event: CommentDomainEvent) -> EventEnvelope<CommentDomainEvent> {
+    private static func envelope(_ stream: String, _ version: Int32, _ event: CommentDomainEvent) -> EventEnvelope<
+        CommentDomainEvent
+    > {
         EventEnvelope(
             id: UUID(), stream: StreamName(stream), version: version, recordedAt: Timestamp(milliseconds: 0),
             metadata: Metadata(requestID: "test", actor: 1, traceID: nil), event: event)
