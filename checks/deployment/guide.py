@@ -14,7 +14,7 @@ systemctl() {
 }
 """
 MARK = "-- end of block --"
-PAGES = ("docs/deploying.md", "docs/high-availability.md", "docs/backup.md")
+PAGES = ("docs/deploying.md", "docs/backup.md")
 
 
 def guide(deployment):
@@ -22,7 +22,10 @@ def guide(deployment):
     blocks = []
     for page in PAGES:
         with open(f"{ROOT}/{page}") as file:
-            blocks += re.findall(r"^```sh\n(.*?)^```$(?:\n+```text\n(.*?)^```$)?", file.read(), re.M | re.S)
+            found = re.findall(r"^```sh\n(.*?)^```$(?:\n+```text\n(.*?)^```$)?", file.read(), re.M | re.S)
+        if not any(expected for _, expected in found):
+            raise Failed(f"{page} shows no answer to a block of commands")
+        blocks += found
     sandbox.folder("backups", 0o700)
     script = sandbox.write("guide.sh", PRELUDE + f"\necho '{MARK}'\n".join(commands for commands, _ in blocks))
     environment = deployment.nodes[0].settings | {
