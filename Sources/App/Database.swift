@@ -31,9 +31,9 @@ struct Database: Sendable {
     enum Use: Sendable {
         /// The server looks after the cluster, which only one process at a time may do.
         case serving
-        /// A command works beside the others that use the cluster, and creates the cluster if there is none.
+        /// The command works beside other programs on the cluster, and creates a missing cluster.
         case creating
-        /// A command works beside the others that use the cluster. An existing database is needed.
+        /// The command works beside other programs on the cluster, and needs an existing cluster.
         case existing
 
         /// Whether the command takes over a cluster that another process left running.

@@ -152,16 +152,16 @@ import Testing
         }
     }
 
-    @Test func `has a name of its own for each setting`() throws {
-        var reader = try SettingReader()
+    @Test func `has a name of its own for each setting`() {
+        var reader = SettingReader(places: [])
         let settings = Settings(&reader)
         #expect(Set(settings.all.map(\.name)).count == settings.all.count)
         // Beside the settings there is only their list.
         #expect(settings.all.count == Mirror(reflecting: settings).children.count - 1)
     }
 
-    @Test func `a server has the fixed limits`() throws {
-        var reader = try SettingReader(commandLine: ["HUMON_STATEMENT_TIMEOUT_SECONDS": "7"])
+    @Test func `a server has the fixed limits`() {
+        var reader = SettingReader(places: [(.environment, ["HUMON_STATEMENT_TIMEOUT_SECONDS": "7"])])
         let settings = Settings(&reader)
         let limits = settings.serverConfiguration(drain: Drain()).limits
         #expect((limits.idleSeconds, limits.arrivalSeconds, limits.responseSeconds) == (75, 20, 27))

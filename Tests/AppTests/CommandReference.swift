@@ -54,7 +54,7 @@ struct CommandReference: Decodable {
     /// The options of nearly every command.
     private static let usual = ["--database <url>", "--json"]
 
-    /// A row for each command below this one that is no group: the command, what it does, and its options.
+    /// A row for each command below this one, without groups: name, abstract and options.
     func commandRows(below words: [String] = []) -> [String] {
         leaves(below: words).map { words, command in
             let own = command.shown.map(\.text)
@@ -64,7 +64,7 @@ struct CommandReference: Decodable {
         }
     }
 
-    /// A row for each option and argument: its name, and what it means. If a name means several things, the row names the commands.
+    /// A row for each option and argument with its meaning. A name with several meanings has a row for each, with the commands.
     func optionRows() -> [String] {
         let all = leaves(below: []).flatMap { words, command in
             command.shown.map { (words: words.joined(separator: " "), argument: $0) }

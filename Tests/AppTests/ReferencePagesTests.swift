@@ -23,14 +23,13 @@ import Testing
     }
 
     @Test func `docs settings md lists each setting with its format, default and help`() throws {
-        var reader = try SettingReader()
+        var reader = SettingReader(places: [])
         let rows = Settings(&reader).all.map { setting in
             let help =
                 setting.help
                 + (setting.isSecret ? " Secret, also in the file that `\(Setting.fileName(of: setting.name))` names." : "")
             return "| `\(setting.name)` | \(setting.format) | \(setting.documentedDefault) | \(help) |"
         }
-        let limits = FixedLimits.rows.map { "| \($0.limit) | \($0.value) | \($0.beyond) |" }
         try Self.check(
             "docs/settings.md",
             """
@@ -63,7 +62,17 @@ import Testing
 
             | limit of a node | value | a client beyond it gets |
             |---|---|---|
-            \(limits.joined(separator: "\n"))
+            | size of a request body | \(FixedLimits.bodyBytes) bytes | 413 |
+            | length of a path and query | \(FixedLimits.targetBytes) bytes | 414 |
+            | size of a request line and its header fields | \(FixedLimits.headerBytes) bytes | 431 |
+            | time until a request has arrived, and until a new connection sends its first byte | \(FixedLimits.arrivalSeconds) s | 408; the connection is closed |
+            | time from the arrival of a request to its response | HUMON_STATEMENT_TIMEOUT_SECONDS and \(FixedLimits.answerSeconds) s | 503 |
+            | time that a connection may be idle | \(FixedLimits.idleSeconds) s | the connection is closed |
+            | memory for unsent responses and arriving bodies | \(FixedLimits.bufferMegabytes) MB | 503 for large responses and bodies |
+            | open streams of changes of a user, if HUMON_READS is devices | \(FixedLimits.streamsPerUser) | 429 |
+            | streams of changes that a client address opens in a minute | \(FixedLimits.streamOpeningsPerMinute) | 429 |
+            | sign-ups on the map page of a node in a minute | \(FixedLimits.sessionsOfNodePerMinute) | 429 |
+            | time that open requests have when a node stops, after HUMON_DRAIN_SECONDS | \(FixedLimits.shutdownSeconds) s | the connection is closed |
 
             """)
     }

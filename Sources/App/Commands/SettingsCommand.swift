@@ -18,7 +18,7 @@ struct SettingsCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        var reader = try SettingReader()
+        var reader = try SettingReader.ofProcess()
         let rows: [JSONObject] = Settings(&reader).all.map { setting in
             let text = setting.text ?? (setting.source == nil ? "(unusable)" : "(hidden)")
             return [

@@ -21,7 +21,7 @@ extension Settings {
         var configuration = ServerConfiguration(host: host, port: port)
         configuration.limits = ConnectionLimits(
             idleSeconds: FixedLimits.idleSeconds, arrivalSeconds: FixedLimits.arrivalSeconds,
-            responseSeconds: FixedLimits.answerSeconds(statementSeconds: statementTimeoutSeconds),
+            responseSeconds: statementTimeoutSeconds + FixedLimits.answerSeconds,
             headerBytes: FixedLimits.headerBytes, bodyBytes: FixedLimits.bodyBytes)
         configuration.maximumConnections = connections
         configuration.maximumConnectionsPerAddress = connectionsPerAddress

@@ -41,22 +41,27 @@ enum SettingSource: Sendable, Hashable {
     }
 }
 
-/// Reads settings one after the other, and keeps what it read. The places, the strongest first: the command line, the environment, and
-/// `.env` in the working directory.
+/// Reads settings one after the other, and keeps each of them.
 struct SettingReader {
-    private let places: [(source: SettingSource, values: [String: String])]
-    /// What was read, in order.
+    typealias Place = (source: SettingSource, values: [String: String])
+
+    private let places: [Place]
+    /// The settings so far, in the order of reading.
     private(set) var settings: [Setting] = []
     /// The values that cannot be used. The default is in the place of each.
     private(set) var errors: [SettingsError] = []
 
+    /// - Parameter places: the values of each place by the names of their settings, the strongest place first
+    init(places: [Place]) { self.places = places }
+
+    /// A reader of the command line, the environment, and `.env` in the working directory.
     /// - Parameter commandLine: the values from the command line, by the names of their settings
     /// - Throws: ``SettingsError/unreadableEnvironment(path:line:reason:)``
-    init(commandLine: [String: String] = [:]) throws(SettingsError) {
-        places = [
+    static func ofProcess(commandLine: [String: String] = [:]) throws(SettingsError) -> SettingReader {
+        SettingReader(places: [
             (.commandLine, commandLine), (.environment, ProcessInfo.processInfo.environment),
             (.environmentFile, try EnvironmentFile.values(atPath: Settings.environmentFile)),
-        ]
+        ])
     }
 
     /// An error for each name with the prefix `HUMON_` that no setting has that was read. Without it a misspelt setting would be ignored

@@ -6,8 +6,8 @@ internal import Telemetry
 internal import Transparency
 internal import Web
 
-/// The settings in force: from the command line, the environment, and `.env` in the working directory. A new setting is a property and
-/// the lines that read it; a test holds docs/settings.md equal to what is read here.
+/// The settings in force: from the command line, the environment, and `.env` in the working directory. A new setting is a property, and
+/// the lines of the initializer that read the property. A test compares docs/settings.md with ``all``.
 struct Settings: Sendable {
     static let environmentFile = ".env"
 
@@ -239,7 +239,7 @@ extension Settings {
     ///   - refusesUnknown: only the doctor continues with a misspelt setting
     /// - Throws: ``SettingsError`` for an unusable value, an unknown `HUMON_…` name, and a line of `.env` that cannot be read
     static func load(database: String? = nil, refusesUnknown: Bool = true) throws(SettingsError) -> Settings {
-        var reader = try SettingReader(commandLine: database.map { ["DATABASE_URL": $0] } ?? [:])
+        var reader = try SettingReader.ofProcess(commandLine: database.map { ["DATABASE_URL": $0] } ?? [:])
         let settings = Settings(&reader)
         if let error = ((refusesUnknown ? reader.unknownNames : []) + reader.errors).first { throw error }
         return settings

@@ -29,8 +29,7 @@ struct ChangeRing: Sendable {
     static let limit = 60_000
     /// Maximum number of erasures, which every client's replay has.
     private static let erasureLimit = 1_000
-    /// Maximum number of changes of one client's replay, and of those whose places are compared with its area: more comparisons of
-    /// distances would take longer than a millisecond.
+    /// Maximum number of changes near the area of one client whose distance a replay computes, so that the time of a replay is bounded.
     static let replayLimit = 8_192
 
     /// The ring has every change after this position.

@@ -34,7 +34,7 @@ extension API {
 }
 
 extension StaticResponse {
-    /// A response of the program's own text, whose digest is the version.
+    /// The digest of the body is the version of the response.
     fileprivate init(embedding response: Response) {
         var response = response
         response.setCacheControl(for: .everyone)
