@@ -7,6 +7,9 @@ public import Foundation
 ///
 /// The client remembers the position of its last write and sends it with every read, so that each read shows the device's own
 /// writes, whichever server answers.
+///
+/// Each operation throws ``HumonError``, `CancellationError`, or an error of the token store. Its page names the codes of
+/// ``HumonError/refused(_:)`` that belong to it.
 public final class HumonAPI: Sendable {
     /// How to reach a server.
     public struct Configuration: Sendable {
@@ -53,7 +56,7 @@ public final class HumonAPI: Sendable {
     }
 
     /// The OpenAPI document of the server, as JSON.
-    /// - Throws: ``HumonError``; `CancellationError`; an error of the token store
+    /// - Throws: as ``HumonAPI`` says
     public func openAPIDocument() async throws -> Data { try await requester.send(.get("/v1/openapi.json", by: .nobody)).body }
 }
 

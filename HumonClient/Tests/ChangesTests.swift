@@ -148,7 +148,7 @@ import Testing
             client.relay.next(.problem(401, "unauthorized"))
             var iterator = client.humon.changes(in: TestClient.near).makeAsyncIterator()
             await #expect { try await iterator.next() } throws: { error in
-                if case .unauthorized? = error as? HumonError { true } else { false }
+                (error as? HumonError)?.problem?.code == .unauthorized
             }
         }
     }

@@ -5,63 +5,20 @@ import Yams
 
 @testable import HumonClient
 
-@Suite struct `The errors of the client` {
-    private struct Code: Sendable {
-        var name: String
-        var status: Int
+extension HumonError {
+    fileprivate static func refused(status: Int, retryAfterSeconds: Double? = nil) -> HumonError {
+        .refused(Problem(code: Problem.Code(rawValue: ""), status: status, retryAfterSeconds: retryAfterSeconds))
     }
+}
 
-    /// The codes of the OpenAPI document, or its codes of fields.
-    private static func codes() throws -> [Code] {
+@Suite struct `The errors of the client` {
+    @Test func `every code of the client is one of the API`() throws {
         let document = try #require(try Yams.load(yaml: Repository.text("docs/openapi.yaml")) as? [String: Any])
         let schemas = try #require((document["components"] as? [String: Any])?["schemas"] as? [String: Any])
         let list = try #require((schemas["ErrorCode"] as? [String: Any])?["x-codes"] as? [[String: Any]])
-        return list.compactMap { entry in
-            guard let name = entry["const"] as? String, let status = entry["x-status"] as? Int else { return nil }
-            return Code(name: name, status: status)
-        }
-    }
-
-    /// The name of the case, such as `notFound`.
-    private static func kind(_ error: HumonError) -> String {
-        Mirror(reflecting: error).children.first?.label ?? "\(error)"
-    }
-
-    private static let kinds = [
-        "malformed_request": "malformedRequest", "malformed_body": "malformedRequest", "malformed_query": "malformedRequest",
-        "malformed_position": "malformedRequest", "malformed_idempotency_key": "malformedRequest",
-        "unauthorized": "unauthorized", "wrong_credentials": "wrongCredentials", "forbidden": "forbidden",
-        "not_found": "notFound", "method_not_allowed": "malformedRequest", "request_timeout": "requestTimedOut",
-        "conflict": "conflict", "gone": "gone", "event_cancelled": "eventCancelled", "event_hidden": "eventHidden",
-        "precondition_failed": "versionChanged", "content_too_large": "tooLarge", "target_too_long": "tooLarge",
-        "unsupported_media_type": "malformedRequest", "expectation_failed": "malformedRequest",
-        "validation_failed": "validationFailed", "idempotency_key_reused": "idempotencyKeyReused",
-        "too_many_requests": "tooManyRequests", "headers_too_large": "tooLarge", "internal_server_error": "serverFailed",
-        "not_implemented": "malformedRequest", "database_unavailable": "unavailable", "overloaded": "unavailable",
-        "response_timeout": "unavailable", "position_not_reached": "positionNotReached", "index_not_in_use": "indexNotInUse",
-        "stopping": "unavailable", "version_not_supported": "malformedRequest",
-    ]
-
-    @Test func `every code of the API is the case of its meaning`() throws {
-        let codes = try Self.codes()
-        #expect(Set(codes.map(\.name)) == Set(Self.kinds.keys))
-        for code in codes {
-            let problem = Problem(code: code.name, status: code.status)
-            let error = HumonError(problem)
-            #expect(Self.kind(error) == Self.kinds[code.name], "\(code)")
-            #expect(error.problem == problem)
-        }
-    }
-
-    @Test(arguments: [
-        (302, "unexpected"), (304, "unexpected"), (400, "malformedRequest"), (401, "unauthorized"), (404, "notFound"),
-        (410, "gone"), (418, "malformedRequest"), (422, "validationFailed"), (429, "tooManyRequests"), (500, "serverFailed"),
-        (502, "unavailable"), (503, "unavailable"), (504, "unavailable"), (599, "serverFailed"),
-    ])
-    func `an unknown code is the case of its status`(status: Int, kind: String) {
-        for code in ["", "code_of_a_later_version"] {
-            #expect(Self.kind(HumonError(Problem(code: code, status: status))) == kind)
-        }
+        let source = try Repository.text("HumonClient/Sources/Errors/Problem.swift")
+        let codes = source.matches(of: /= Code\(rawValue: "(\w+)"\)/).map { String($0.1) }
+        #expect(!codes.isEmpty && Set(codes).isSubset(of: list.compactMap { $0["const"] as? String }))
     }
 
     @Test func `problem details are read with fields, request id and pause`() {
@@ -72,12 +29,12 @@ import Yams
         let head = ResponseHead(
             status: 422, fields: ["Content-Type": "application/problem+json", "Retry-After": "7", "X-Request-Id": "other"])
         let problem = Problem(head, body: Data(body.utf8))
-        #expect(problem.code == "validation_failed" && problem.status == 422 && problem.requestID == "app-8")
+        #expect(problem.code == .validationFailed && problem.status == 422 && problem.requestID == "app-8")
         #expect(problem.retryAfterSeconds == 7)
         #expect(problem.error(at: "/lat")?.code == "out_of_range")
         #expect(problem.error(at: "/lon") == nil)
         #expect(
-            HumonError(problem).errorDescription
+            HumonError.refused(problem).errorDescription
                 == "422 validation_failed: /lat: Lat must be between -90 and 90 (request app-8)")
     }
 
@@ -88,29 +45,26 @@ import Yams
     func `another body leaves the status and the request id of the header`(type: String, body: String) {
         let head = ResponseHead(status: 503, fields: ["content-type": type, "x-request-id": "r", "retry-after": "soon"])
         let problem = Problem(head, body: Data(body.utf8))
-        #expect(problem == Problem(code: "", status: 503, requestID: "r"))
-        #expect(HumonError(problem) == .unavailable(problem))
+        #expect(problem == Problem(code: Problem.Code(rawValue: ""), status: 503, requestID: "r"))
     }
 
     @Test func `an error may pass if the same request may succeed later`() {
-        let problem = Problem(code: "", status: 0)
-        let passing: [HumonError] = [
-            .tooManyRequests(problem), .requestTimedOut(problem), .unavailable(problem), .positionNotReached(problem),
-            .indexNotInUse(problem), .serverFailed(problem), .connectionFailed(.timedOut), .connectionFailed(.unknown),
-        ]
-        let lasting: [HumonError] = [
-            .malformedRequest(problem), .validationFailed(problem), .unauthorized(problem), .notFound(problem),
-            .versionChanged(problem), .unexpected(problem), .notSignedUp, .erasing(id: "7"), .unusableResponse(""),
-            .unusableValue(""),
-            .connectionFailed(.serverCertificateUntrusted), .tooManyEvents(limit: 1),
-        ]
+        let passing: [HumonError] =
+            [408, 429, 500, 502, 503, 504].map { .refused(status: $0) } + [
+                .connectionFailed(.timedOut), .connectionFailed(.unknown),
+            ]
+        let lasting: [HumonError] =
+            [302, 304, 400, 401, 403, 404, 409, 410, 412, 413, 422, 501, 505].map { .refused(status: $0) } + [
+                .notSignedUp, .erasing(id: "7"), .unusableResponse(""), .unusableValue(""), .tooManyEvents(limit: 1),
+                .connectionFailed(.serverCertificateUntrusted),
+            ]
         for error in passing { #expect(error.mayPass, "\(error)") }
         for error in lasting { #expect(!error.mayPass, "\(error)") }
     }
 }
 
 @Suite struct `The policy of repetitions` {
-    private static let unavailable = HumonError.unavailable(Problem(code: "", status: 503))
+    private static let unavailable = HumonError.refused(status: 503)
 
     private static func pause(
         _ error: HumonError = unavailable, attempt: Int = 1, isRepeatable: Bool = true, chance: Double = 1
@@ -132,7 +86,7 @@ import Yams
 
     @Test func `the pause that the server asks for counts, unless it is too long`() {
         func error(_ seconds: Double) -> HumonError {
-            .tooManyRequests(Problem(code: "", status: 429, retryAfterSeconds: seconds))
+            .refused(status: 429, retryAfterSeconds: seconds)
         }
         #expect(Self.pause(error(3)) == .seconds(3))
         #expect(Self.pause(error(8)) == .seconds(8))
@@ -140,15 +94,15 @@ import Yams
     }
 
     @Test func `an error that does not pass is not repeated`() {
-        #expect(Self.pause(.notFound(Problem(code: "", status: 404))) == nil)
+        #expect(Self.pause(.refused(status: 404)) == nil)
         #expect(Self.pause(.connectionFailed(.serverCertificateUntrusted)) == nil)
     }
 
     @Test func `a write without a key is repeated only if the server did not carry it out`() {
-        for error in [Self.unavailable, .connectionFailed(.timedOut), .serverFailed(Problem(code: "", status: 500))] {
+        for error in [Self.unavailable, .connectionFailed(.timedOut), .refused(status: 500)] {
             #expect(Self.pause(error, isRepeatable: false) == nil, "\(error)")
         }
-        for error in [.tooManyRequests(Problem(code: "", status: 429)), HumonError.connectionFailed(.cannotConnectToHost)] {
+        for error in [.refused(status: 429), HumonError.connectionFailed(.cannotConnectToHost)] {
             #expect(Self.pause(error, isRepeatable: false) != nil, "\(error)")
         }
     }

@@ -27,8 +27,8 @@ func show(_ events: ShownEvents) {
 
 /// Each function has the listings' names as its parameters.
 enum PageListings {
-    static func signUp(server: URL, secret: String, file: URL) async throws -> HumonAPI {
-        let humon = HumonAPI(server: server, appSecret: secret, tokens: FileTokenStore(file: file))
+    static func signUp(server: URL, secret: String) async throws -> HumonAPI {
+        let humon = HumonAPI(server: server, appSecret: secret, tokens: MemoryTokenStore())
         try await humon.signUp()
         return humon
     }
@@ -43,7 +43,7 @@ enum PageListings {
     static func failToPublish(_ humon: HumonAPI, near here: Coordinate) async throws {
         do {
             _ = try await humon.create(EventDraft(name: "", coordinate: here, startedAt: .now))
-        } catch HumonError.validationFailed(let problem) {
+        } catch HumonError.refused(let problem) where problem.code == .validationFailed {
             for error in problem.errors { print(error.pointer, error.detail) }
         }
     }
@@ -61,7 +61,7 @@ enum PageListings {
         let chess = try await humon.event(id)
         do {
             try await humon.change(id, EventPatch(address: .clear, endedAt: .set(chess.startedAt + 7_200)), if: chess.version)
-        } catch HumonError.versionChanged {
+        } catch HumonError.refused(let problem) where problem.code == .versionChanged {
             print("The event was changed meanwhile.")
         }
     }

@@ -51,7 +51,7 @@ import Testing
             client.relay.next(.loseResponse)
             try await humon.cancel(id)
             await #expect { try await humon.event(id) } throws: { error in
-                if case .eventCancelled? = error as? HumonError { true } else { false }
+                (error as? HumonError)?.problem?.code == .eventCancelled
             }
         }
     }

@@ -3,14 +3,14 @@ extension HumonAPI {
 
     /// Publishes an event of this device's user.
     /// - Parameter key: the intent; see ``IdempotencyKey``
-    /// - Throws: ``HumonError``, with `validationFailed` for unusable fields; `CancellationError`; an error of the token store
+    /// - Throws: the code `validationFailed` for unusable fields
     public func create(_ draft: EventDraft, key: IdempotencyKey = IdempotencyKey()) async throws -> Event.ID {
         let created: Reference = try await requester.value(.write("POST", "/v1/events", body: Request.encoded(draft), key: key))
         return created.id
     }
 
     /// An event, and its version for a conditional change.
-    /// - Throws: ``HumonError``, with `eventCancelled` for a cancelled event; `CancellationError`; an error of the token store
+    /// - Throws: the code `eventCancelled` for a cancelled event
     public func event(_ id: Event.ID) async throws -> Versioned<Event> {
         let response = try await requester.send(.get("/v1/events/\(id)"))
         guard let tag = response.head["etag"] else { throw HumonError.unusableResponse("the event has no version") }
@@ -21,7 +21,7 @@ extension HumonAPI {
     /// - Parameters:
     ///   - version: changes the event only if it has this version
     ///   - key: the intent; see ``IdempotencyKey``
-    /// - Throws: ``HumonError``, with `versionChanged` for another version; `CancellationError`; an error of the token store
+    /// - Throws: the code `versionChanged` for another version
     public func change(
         _ id: Event.ID, _ patch: EventPatch, if version: Version? = nil, key: IdempotencyKey = IdempotencyKey()
     ) async throws {
@@ -32,7 +32,7 @@ extension HumonAPI {
 
     /// Replaces all fields of an event of this user. An absent address or end is cleared.
     /// - Parameters: see ``change(_:_:if:key:)``
-    /// - Throws: ``HumonError``, with `versionChanged` for another version; `CancellationError`; an error of the token store
+    /// - Throws: the code `versionChanged` for another version
     public func replace(
         _ id: Event.ID, with draft: EventDraft, if version: Version? = nil, key: IdempotencyKey = IdempotencyKey()
     ) async throws {
@@ -42,7 +42,7 @@ extension HumonAPI {
 
     /// Cancels an event of this user, for ever. A repetition changes nothing.
     /// - Parameters: see ``change(_:_:if:key:)``
-    /// - Throws: ``HumonError``, with `versionChanged` for another version; `CancellationError`; an error of the token store
+    /// - Throws: the code `versionChanged` for another version
     public func cancel(_ id: Event.ID, if version: Version? = nil, key: IdempotencyKey = IdempotencyKey()) async throws {
         _ = try await requester.send(.write("DELETE", "/v1/events/\(id)", key: key, ifVersion: version))
     }

@@ -5,13 +5,11 @@ extension HumonAPI {
     public static let pageLimit = 1_000
 
     /// The events in a region: from the nearest on in a circle, in the order of ids in a box.
-    ///
-    /// A list that did not change since its last transfer is not transferred again.
     /// - Parameters:
     ///   - window: only events that overlap it
     ///   - limit: 1 to 1,000
     ///   - cursor: ``Page/next`` of the page before, with the same region and window
-    /// - Throws: ``HumonError``; `CancellationError`; an error of the token store
+    /// - Throws: as ``HumonAPI`` says
     public func events(
         in region: Region, during window: TimeWindow = .always, limit: Int = pageLimit, after cursor: Cursor? = nil
     ) async throws -> Page<Event> {
@@ -25,14 +23,14 @@ extension HumonAPI {
 
     /// Number and place of the events in each cell of a map with too many events.
     /// - Parameter zoom: 0 to 22, of a map with tiles of 256 pixels; one cell has 64 by 64 pixels. The box may have 4,096 cells
-    /// - Throws: ``HumonError``; `CancellationError`; an error of the token store
+    /// - Throws: as ``HumonAPI`` says
     public func clusters(in box: Box, zoom: Int, during window: TimeWindow = .always) async throws -> Page<Cluster> {
         try await page(.get("/v1/events/clusters", [("bbox", box.text), ("zoom", "\(zoom)")] + window.query))
     }
 
     /// The events of this device's user, the newest first, without cancelled and hidden ones.
     /// - Parameters: see ``events(in:during:limit:after:)``
-    /// - Throws: ``HumonError``; `CancellationError`; an error of the token store
+    /// - Throws: as ``HumonAPI`` says
     public func myEvents(limit: Int = pageLimit, after cursor: Cursor? = nil) async throws -> Page<Event> {
         try await page(.get("/v1/users/me/events", by: .device), limit: limit, after: cursor)
     }
@@ -41,7 +39,7 @@ extension HumonAPI {
     ///
     /// A page may be shorter than its limit, even empty, and still have a next one: cancelled and hidden events are left out.
     /// - Parameters: see ``events(in:during:limit:after:)``
-    /// - Throws: ``HumonError``; `CancellationError`; an error of the token store
+    /// - Throws: as ``HumonAPI`` says
     public func myAttendances(limit: Int = pageLimit, after cursor: Cursor? = nil) async throws -> Page<Event> {
         try await page(.get("/v1/users/me/attendances", by: .device), limit: limit, after: cursor)
     }

@@ -1,10 +1,12 @@
 public import Foundation
 
 extension HumonAPI {
+    private struct ErasureState: Decodable, Sendable { var state: String }
+
     /// Signs this device up, or gives the user that it already is.
     ///
     /// The client makes a random token and stores it before the request, so that an app may call this function at every start.
-    /// - Throws: ``HumonError``, with `notFound` for a wrong secret of the app; `CancellationError`; an error of the token store
+    /// - Throws: the code `notFound` for a wrong secret of the app
     @discardableResult
     public func signUp() async throws -> User {
         let token = try await requester.identity.tokenForSignUp()
@@ -14,11 +16,11 @@ extension HumonAPI {
     }
 
     /// The user that this device is.
-    /// - Throws: ``HumonError``; `CancellationError`; an error of the token store
+    /// - Throws: as ``HumonAPI`` says
     public func me() async throws -> User { try await requester.value(.get("/v1/users/me", by: .device)) }
 
     /// Everything that the server stores of this user, as JSON: at most 16 MB. A user with more needs another program, such as `curl`.
-    /// - Throws: ``HumonError``, with `unusableResponse` if the server broke off; `CancellationError`; an error of the token store
+    /// - Throws: `unusableResponse` if the server broke off
     public func exportUser() async throws -> Data {
         let export = try await requester.send(.get("/v1/users/me/export", by: .device)).body
         do { _ = try JSONSerialization.jsonObject(with: export) } catch {
@@ -31,7 +33,7 @@ extension HumonAPI {
     ///
     /// The new token is stored before the request. If no response arrives, call this function again, also after a new start of the
     /// app: it continues with the same new token.
-    /// - Throws: ``HumonError``; `CancellationError`; an error of the token store
+    /// - Throws: as ``HumonAPI`` says
     @discardableResult
     public func rotateToken() async throws -> User {
         let (_, next) = try await requester.identity.tokensForRotation()
@@ -40,9 +42,9 @@ extension HumonAPI {
         let user: User
         do {
             user = try await requester.value(request)
-        } catch HumonError.unauthorized(let problem) {
+        } catch HumonError.refused(let problem) where problem.status == 401 {
             // Another call of this function, or another process, may have finished the rotation.
-            guard try await requester.identity.reloadedTokens()?.current == next else { throw HumonError.unauthorized(problem) }
+            guard try await requester.identity.reloadedTokens()?.current == next else { throw HumonError.refused(problem) }
             return try await me()
         }
         try await requester.identity.finishRotation(to: next)
@@ -55,25 +57,29 @@ extension HumonAPI {
     /// The device keeps its token, which is dead, until the server has said that nothing is left of the user: a repetition with the dead
     /// token tells. So do repetitions by this function, ten at most, each of which the server answers within ten seconds. Then the function
     /// throws `erasing`, and the token stays: call the function again, or ask ``isErased(_:)``.
-    /// - Throws: ``HumonError``, with `unauthorized` for a token that was replaced or revoked, and with `erasing`; `CancellationError`; an
-    ///   error of the token store
+    /// - Throws: `erasing`, and the code `unauthorized` for a token that was replaced or revoked
     public func eraseUser() async throws {
         let request = Request(method: "DELETE", path: "/v1/users/me", identity: .device, isRepeatable: true, mayGoOn: true)
-        try await requester.erase(request) { _ in request }
+        var response = try await requester.send(request)
+        for _ in 1...10 where response.head.status == 202 {
+            try await requester.sleep(.seconds(response.head["retry-after"].flatMap { Int($0) } ?? 1))
+            response = try await requester.send(request)
+        }
+        guard response.head.status == 200 else {
+            throw HumonError.erasing(id: response.head["location"]?.split(separator: "/").last.map(String.init) ?? "")
+        }
+        try await requester.identity.forget()
     }
 
     /// Whether nothing is left of a person whose erasure takes longer. Needs no token.
     /// - Parameter erasure: the id of the erasure, from the `Location` of the response 202
-    /// - Throws: ``HumonError``, with `notFound` for an unknown id; `CancellationError`
+    /// - Throws: the code `notFound` for an unknown id
     public func isErased(_ erasure: String) async throws -> Bool {
         let found: ErasureState = try await requester.value(.get("/v1/erasures/\(erasure)", by: .nobody))
-        return found.state != ErasureState.underWay
+        return found.state != "erasing"
     }
 
     /// Forgets the token of this device, which then is a new user at its next sign-up. The server keeps the old user.
     /// - Throws: an error of the token store
-    public func forgetDevice() async throws {
-        try await requester.identity.forget()
-        requester.forgetUser()
-    }
+    public func forgetDevice() async throws { try await requester.identity.forget() }
 }

@@ -43,9 +43,6 @@ actor DeviceIdentity {
         try save(DeviceTokens(current: token))
     }
 
-    /// Keeps a token that the server issued.
-    func adopt(_ token: String) throws { try save(DeviceTokens(current: token)) }
-
     func forget() throws { try save(nil) }
 
     private func save(_ tokens: DeviceTokens?) throws {

@@ -10,8 +10,6 @@ struct Request: Sendable {
         case deviceIfSignedUp
         /// The secret of the app, and the token of the new device.
         case newDevice(secret: String, token: String)
-        /// The token of an account. Without one the operation fails before it is sent.
-        case account
         case nobody
     }
 

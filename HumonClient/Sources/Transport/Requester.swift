@@ -21,7 +21,6 @@ final class Requester: Sendable {
     private let timeout: Duration
     private let transport = Transport(connections: connections)
     private let streaming = Transport(connections: streams)
-    private let cache = ResponseCache()
     private let position = LastPosition()
 
     init(_ configuration: HumonAPI.Configuration, sleep: @escaping Sleep) {
@@ -32,9 +31,6 @@ final class Requester: Sendable {
         self.sleep = sleep
     }
 
-    /// Forgets what belongs to the present user.
-    func forgetUser() { cache.clear() }
-
     /// Sends a request, and repeats it as the policy says.
     /// - Throws: `HumonError`; `CancellationError`; an error of the token store
     @concurrent func send(_ request: Request) async throws -> Response {
@@ -43,7 +39,7 @@ final class Requester: Sendable {
                 return try await sendOnce(request)
             } catch let error as HumonError {
                 // The log may have lost its end, and with it the position. Then a server never reaches it.
-                if case .positionNotReached = error, attempt > 1 { position.forget() }
+                if error.problem?.code == .positionNotReached, attempt > 1 { position.forget() }
                 let pause = retries.pause(
                     after: error, attempt: attempt, isRepeatable: request.isRepeatable, chance: .random(in: 0...1))
                 guard let pause else { throw error }
@@ -68,59 +64,25 @@ final class Requester: Sendable {
         }
     }
 
-    /// Maximum number of questions after the response that an erasure goes on.
-    private static let questions = 10
-
-    /// Sends the request for an erasure, and asks until nothing is left of the person. Then it forgets the token.
-    /// - Parameter question: makes the request that asks, from the id of the erasure. It gets 200, with another state than `erasing`, when
-    ///   nothing is left
-    /// - Throws: as `send(_:)`; `HumonError.erasing` after the last question
-    func erase(_ request: Request, asking question: (String) -> Request) async throws {
-        var response = try await send(request)
-        var isFinished = response.head.status == 200
-        let id = response.head["location"]?.split(separator: "/").last.map(String.init) ?? ""
-        for _ in 1...Self.questions where !isFinished {
-            try await sleep(.seconds(response.head["retry-after"].flatMap { Int($0) } ?? 1))
-            response = try await send(question(id))
-            let state = try? JSONDecoder().decode(ErasureState.self, from: response.body).state
-            isFinished = response.head.status == 200 && state != ErasureState.underWay
-        }
-        guard isFinished else { throw HumonError.erasing(id: id) }
-        try await identity.forget()
-        forgetUser()
-    }
-
     // MARK: One attempt
 
     private func sendOnce(_ request: Request) async throws -> Response {
         let (prepared, token) = try await authenticated(request)
         do {
             return try await sendOnce(request, prepared)
-        } catch HumonError.unauthorized(let problem) {
+        } catch HumonError.refused(let problem) where problem.status == 401 {
             // Another task or another process of this app may have replaced the token meanwhile.
             guard let token, let present = try await identity.reloadedTokens()?.current, present != token else {
-                throw HumonError.unauthorized(problem)
+                throw HumonError.refused(problem)
             }
             return try await sendOnce(request, try await authenticated(request).prepared)
         }
     }
 
     private func sendOnce(_ request: Request, _ prepared: URLRequest) async throws -> Response {
-        var prepared = prepared
-        let kept = request.method == "GET" ? cache[request.address] : nil
-        if let tag = kept?.head["etag"] { prepared.setValue(tag, forHTTPHeaderField: "If-None-Match") }
-        var response = try await transport.response(to: prepared, timeout: timeout)
-        if response.head.status == 304, let kept {
-            let head = response.head
-            response = kept
-            for name in ["humon-position", "age"] { response.head[name] = head[name] }
-        }
+        let response = try await transport.response(to: prepared, timeout: timeout)
         if !(request.mayGoOn && response.head.status == 202) { try Self.check(response.head, body: response.body) }
-        if request.method != "GET" {
-            response.head["humon-position"].flatMap { Int64($0) }.map { position.raise(to: $0) }
-        } else if response.head["etag"] != nil {
-            cache.keep(response, of: request.address)
-        }
+        if request.method != "GET" { response.head["humon-position"].flatMap { Int64($0) }.map { position.raise(to: $0) } }
         return response
     }
 
@@ -151,7 +113,7 @@ final class Requester: Sendable {
     /// - Throws: `HumonError` if the status is not 200
     private static func check(_ head: ResponseHead, body: Data) throws {
         guard head.status != 200 else { return }
-        throw HumonError(Problem(head, body: body))
+        throw HumonError.refused(Problem(head, body: body))
     }
 
     /// The request with its address and header fields, and the token in it.
@@ -180,10 +142,6 @@ final class Requester: Sendable {
             prepared.setValue(secret, forHTTPHeaderField: "tb-app-secret")
             prepared.setValue(token, forHTTPHeaderField: "tb-device-token")
             return (prepared, nil)
-        case .account:
-            guard let token = try await identity.tokens()?.current else { throw HumonError.notSignedUp }
-            prepared.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
-            return (prepared, token)
         case .device, .deviceIfSignedUp:
             let token = try await identity.tokens()?.current
             if let token {
@@ -208,11 +166,4 @@ private final class LastPosition: @unchecked Sendable {
     func raise(to new: Int64) { lock.withLock { position = max(position ?? 0, new) } }
 
     func forget() { lock.withLock { position = nil } }
-}
-
-/// The response to a question about an erasure.
-struct ErasureState: Decodable, Sendable {
-    static let underWay = "erasing"
-
-    var state: String
 }

@@ -6,9 +6,9 @@ internal import Foundation
 
 /// Status and header fields of a response.
 struct ResponseHead: Sendable {
-    var status: Int
+    let status: Int
     /// By their names in lower case.
-    private var fields: [String: String]
+    private let fields: [String: String]
 
     init(status: Int, fields: [String: String]) {
         self.status = status
@@ -21,10 +21,7 @@ struct ResponseHead: Sendable {
     }
 
     /// - Parameter name: in lower case
-    subscript(name: String) -> String? {
-        get { fields[name] }
-        set { fields[name] = newValue }
-    }
+    subscript(name: String) -> String? { fields[name] }
 }
 
 /// A response with its complete body.

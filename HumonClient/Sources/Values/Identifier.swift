@@ -18,15 +18,4 @@ extension Identifier: Comparable {
 }
 
 /// As JSON an id is a number.
-extension Identifier: Codable {
-    /// - Throws: `DecodingError` if the value is not a whole number
-    public init(from decoder: any Decoder) throws {
-        rawValue = try decoder.singleValueContainer().decode(Int64.self)
-    }
-
-    /// - Throws: `EncodingError`
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(rawValue)
-    }
-}
+extension Identifier: Codable {}
