@@ -30,7 +30,7 @@ stop() {
     kill $server
     wait $server || true
 }
-psql() { PGOPTIONS="-c search_path=${schema:-public}" command psql -X -q -h "$HUMON_DATA/socket" -U humon postgres "$@"; }
+psql() { PGOPTIONS="-c search_path=${schema:-public}" command psql -X -q -h "$HUMON_DATA/cluster" -U humon postgres "$@"; }
 
 awk -v events="$events" 'BEGIN { for (i = 0; i < 5000; i++) print "GET /v1/events/" int(rand() * events) + 1 }' >get.txt
 # Five places around each city, spread evenly over a ring.
@@ -127,6 +127,6 @@ INSERT INTO plain (id, stream, version, type, format, recorded_at, data, metadat
     '{"owner": 1,"name": "Party at the park","address": "85 2nd Street","lat": 37.7612,"lon": -122.4312,"started_at": "2013-09-16","ended_at": null}',
     '{"request_id": "0b54e7a0-5f0f-4f1c-9a51-2f5f4d6f3c11","actor": 1,"trace_id": null}')
 SQL
-pgbench -h "$HUMON_DATA/socket" -U humon -n -M prepared -f plain.sql -c 64 -j 1 -T "$seconds" postgres 2>/dev/null |
+pgbench -h "$HUMON_DATA/cluster" -U humon -n -M prepared -f plain.sql -c 64 -j 1 -T "$seconds" postgres 2>/dev/null |
     awk '/^tps/ { printf "pgbench, single rows, 64 clients: %.0f a second\n\n", $3 }'
 psql -c 'DROP TABLE plain; DROP SEQUENCE streams'

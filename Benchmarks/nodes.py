@@ -224,7 +224,7 @@ def main():
             count = int(re.search(r"humon_index_events (\d+)", nodes[0].admin("/metrics")).group(1))
             if count < EVENTS:
                 fill(place, EVENTS - count)
-            nodes.append(Node(place, 1, f"host='{place}/data/socket' user=humon dbname=postgres"))
+            nodes.append(Node(place, 1, f"host='{place}/data/cluster' user=humon dbname=postgres"))
             measure(place, *nodes, arguments)
         finally:
             for node in reversed(nodes):

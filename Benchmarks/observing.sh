@@ -13,7 +13,7 @@ place=$(mktemp -d)
 chmod 755 "$place"
 cd "$place"
 export HUMON_DATA=$place/data HUMON_ADMIN_PORT=0 TB_APP_SECRET=benchmark HUMON_INDEX_MEGABYTES=256
-database="postgresql:///postgres?host=$HUMON_DATA/socket&user=humon"
+database="postgresql:///postgres?host=$HUMON_DATA/cluster&user=humon"
 names=() ports=() servers=()
 finish() {
     # The first server owns the database.

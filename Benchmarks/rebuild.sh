@@ -17,7 +17,7 @@ serve "$humon" one
 # For each event the demo makes about one attendance and a hundredth of a user.
 "$humon" demo --events $((total * 100 / 201)) >/dev/null 2>"$place/demo"
 
-psql() { PGOPTIONS="-c search_path=${schemas:-public}" command psql -X -q -A -t -h "$HUMON_DATA/socket" -U humon postgres "$@"; }
+psql() { PGOPTIONS="-c search_path=${schemas:-public}" command psql -X -q -A -t -h "$HUMON_DATA/cluster" -U humon postgres "$@"; }
 # The schemas of the read models have their versions in their names.
 schemas=$(psql -c "SELECT string_agg(schemaname, ',') FROM pg_tables
     WHERE tablename IN ('users', 'events', 'attendances') AND schemaname ~ '_v[0-9]+\$'")

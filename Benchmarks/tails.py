@@ -175,7 +175,7 @@ class Disturbance:
 
 
 def database(place):
-    return f"host='{place}/data/socket' user=humon dbname=postgres"
+    return f"host='{place}/data/cluster' user=humon dbname=postgres"
 
 
 def disturbances(place):

@@ -14,7 +14,7 @@ class Cluster:
     """The private cluster of humon in this directory, with humon's settings for all systems."""
 
     def __init__(self, place):
-        self.place, self.socket = place, place + "/data/socket"
+        self.place, self.socket = place, place + "/data/cluster"
 
     def url(self, database):
         return f"host='{self.socket}' user=humon dbname={database}"

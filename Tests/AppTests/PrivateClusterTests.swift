@@ -14,7 +14,7 @@ import Testing
             return visitor
         }
 
-        var url: String { "host='\(directory.path)/data/socket' user=humon dbname=postgres" }
+        var url: String { "host='\(directory.path)/data/cluster' user=humon dbname=postgres" }
 
         /// `nil` if PostgreSQL does not run.
         var postmaster: Int32? {

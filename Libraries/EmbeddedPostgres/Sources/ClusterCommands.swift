@@ -3,73 +3,134 @@ internal import Logging
 internal import Subprocess
 internal import SystemPackage
 
-/// initdb and pg_ctl, run as the account that the cluster belongs to.
+/// initdb, pg_ctl and what else writes in the cluster, run as the account that the cluster belongs to.
 struct ClusterCommands: Sendable {
     /// How much of a failed program's output is shown.
     private static let outputLimitBytes = 64 * 1024
+    private static let pauseSeconds = 0.1
+    /// A recovery that takes longer is worth a line of the log.
+    private static let noticeSeconds = 5.0
+    /// A shutdown that waits for clients, as SIGTERM begins one, takes as long as they like.
+    private static let stopSeconds = 60
     /// After the postmaster was killed its children need a moment to notice; until then a new one refuses to start.
     private static let startAttempts = 5
 
     let programs: PostgresInstallation
     let account: Account
     let layout: Layout
+    /// Given at each start, so that those of a newer program are in force in an older cluster.
+    let settings: [String: String]
     let logger: Logger
     /// After this time pg_ctl no longer watches the start.
     var startTimeoutSeconds = 60
 
+    /// initdb makes a directory that becomes the cluster as a whole and in one step.
     func initialise() async throws {
         for unfinished in layout.unfinishedClusters { await remove(unfinished) }
-        let unfinished = try layout.makeUnfinishedCluster(for: account)
+        let unfinished = layout.newUnfinishedCluster
+        guard SystemCalls.makeDirectory(unfinished, mode: 0o700) == 0,
+            account.identity.map({ SystemCalls.changeOwner(of: unfinished, to: $0.user, $0.group) == 0 }) ?? true
+        else {
+            throw EmbeddedPostgresError.fileSystem(doing: "create", path: unfinished, reason: SystemCalls.reason)
+        }
         // trust: only this account and root can enter the socket's directory.
         try await run(
             "initdb", "--pgdata", unfinished, "--username", layout.superuser, "--auth", "trust",
             "--encoding", "UTF8", "--no-locale", "--no-instructions", "--data-checksums"
         )
-        try layout.install(unfinished)
+        let directory = try FileHandle(forReadingFrom: URL(fileURLWithPath: layout.directory))
+        guard SystemCalls.rename(unfinished, to: layout.cluster) == 0, (try? directory.synchronize()) != nil else {
+            throw EmbeddedPostgresError.fileSystem(doing: "create", path: layout.cluster, reason: SystemCalls.reason)
+        }
     }
 
-    /// Runs as the account, so that root follows no link that the account makes meanwhile. The initdb of a killed program may still
-    /// write in the directory and leave files there; the next call removes those.
+    /// The initdb of a killed program may still write in the directory and leave files there; the next call removes those.
     private func remove(_ directory: String) async {
         _ = try? await execute(FilePath("/bin/rm"), ["-rf", "--", directory])
         // The account may not remove a name from root's directory.
         SystemCalls.removeDirectory(directory)
     }
 
+    /// Waits while the postmaster starts or recovers, without a time limit: a postmaster that is stopped in its recovery begins it again
+    /// from the same place. Waits for a postmaster that stops, too.
+    /// - Returns: whether PostgreSQL takes connections; `false` if no postmaster lives
+    /// - Throws: ``EmbeddedPostgresError/stopsSlowly(seconds:)``, or `CancellationError`
+    static func isReady(_ layout: Layout, logger: Logger) async throws -> Bool {
+        let begin = ContinuousClock.now
+        var isNoticed = false
+        while let postmaster = Postmaster(of: layout), !postmaster.isMistaken {
+            let waited = ContinuousClock.now - begin
+            switch postmaster.state {
+            // A standby without connections is as ready as it can be.
+            case "ready", "standby": return true
+            case "stopping":
+                guard waited < .seconds(stopSeconds) else { throw EmbeddedPostgresError.stopsSlowly(seconds: stopSeconds) }
+            default:
+                if waited > .seconds(noticeSeconds), !isNoticed {
+                    logger.warning(
+                        "PostgreSQL starts, or recovers from a crash; waiting for it", metadata: ["log": "\(layout.log)"])
+                    isNoticed = true
+                }
+            }
+            try await Task.sleep(for: .seconds(pauseSeconds))
+        }
+        return false
+    }
+
     /// Starts PostgreSQL, and waits for as long as it recovers from a crash.
     func start() async throws {
+        // PostgreSQL takes an empty pid file, which a crash of the machine leaves, for that of a server that is just starting. It is not,
+        // since the process that starts one holds the lock.
+        _ = try await execute(FilePath("/usr/bin/find"), [layout.pidFile, "-empty", "-delete"])
         for attempt in 1... {
-            if layout.isPidFileMisleading { try layout.disownPostmaster(of: account) }
+            if Postmaster(of: layout)?.isMistaken == true {
+                // pg_ctl and PostgreSQL would take that process for the postmaster, so the file gets a number that no process has. The
+                // rest stays, since by it PostgreSQL sees whether children of the dead postmaster still hold its memory.
+                _ = try await execute(FilePath("/bin/sed"), ["-i", "1s/.*/\(Int32.max)/", layout.pidFile])
+            }
             let start = try await status(
                 "pg_ctl",
                 [
                     "start", "--pgdata", layout.cluster, "--wait", "--timeout", String(startTimeoutSeconds), "--log",
-                    layout.log,
-                    "--silent",
+                    layout.log, "--options", options, "--silent",
                 ]
             )
             if start.succeeded { return }
             // A postmaster that lives still recovers, or the pg_ctl of a killed program started it.
-            if try await layout.isReady(logger: logger) { return }
+            if try await Self.isReady(layout, logger: logger) { return }
             guard attempt < Self.startAttempts else {
-                throw EmbeddedPostgresError.failed(program: "pg_ctl start", output: "\(start.output) \(endOfLog)")
+                let log = try await execute(FilePath("/usr/bin/tail"), ["-n", "5", layout.log])
+                throw EmbeddedPostgresError.failed(program: "pg_ctl start", output: "\(start.output) \(log.output)")
             }
             try await Task.sleep(for: .seconds(1))
         }
     }
 
-    /// Lets a PostgreSQL that runs take over the settings that need no restart.
-    func reload() async throws { try await run("pg_ctl", "reload", "--pgdata", layout.cluster, "--silent") }
+    /// The settings as words for a shell.
+    private var options: String {
+        let own = [
+            "listen_addresses": "",
+            "unix_socket_directories": layout.cluster,
+            "unix_socket_permissions": "0700",
+            "timezone": "UTC",
+            // The queries are small and frequent: compiling them costs more than running them.
+            "jit": "off",
+        ]
+        return own.merging(settings) { _, theirs in theirs }.sorted { $0.key < $1.key }
+            .map { "-c '\($0.key)=\($0.value.replacing("'", with: "'\\''"))'" }.joined(separator: " ")
+    }
 
     /// Does nothing if the postmaster is gone, killed perhaps a moment ago.
     func stop() async throws {
-        guard layout.isPostmasterAlive else { return }
+        guard isPostmasterAlive else { return }
         do {
             try await run("pg_ctl", "stop", "--pgdata", layout.cluster, "--mode", "fast", "--wait", "--silent")
         } catch {
-            if layout.isPostmasterAlive { throw error }
+            if isPostmasterAlive { throw error }
         }
     }
+
+    var isPostmasterAlive: Bool { Postmaster(of: layout)?.isMistaken == false }
 
     /// - Throws: ``EmbeddedPostgresError/notReachable(directory:account:)``
     func requireReachable(_ directory: String) async throws {
@@ -77,8 +138,6 @@ struct ClusterCommands: Sendable {
         let result = try await execute(FilePath("/usr/bin/test"), ["-x", directory])
         guard result.succeeded else { throw EmbeddedPostgresError.notReachable(directory: directory, account: account.name) }
     }
-
-    private var endOfLog: String { layout.endOfLog.split(separator: "\n").suffix(5).joined(separator: " | ") }
 
     private func run(_ program: String, _ arguments: String...) async throws {
         let result = try await status(program, arguments)
@@ -128,8 +187,6 @@ struct Account: Sendable {
     var name: String
     /// nil: the account of this process.
     var identity: (user: uid_t, group: gid_t)?
-
-    var user: uid_t { identity?.user ?? getuid() }
 
     static func toRunPostgres() throws(EmbeddedPostgresError) -> Account {
         guard getuid() == 0 else { return Account(name: NSUserName(), identity: nil) }

@@ -23,7 +23,7 @@ public final class EmbeddedCluster: Service {
         public var programs: String?
         /// The superuser of a new cluster, which ``EmbeddedCluster/url`` names. It must stay the same.
         public var superuser = "postgres"
-        /// Lines of `postgresql.conf` beyond the cluster's own.
+        /// Settings of PostgreSQL beyond the cluster's own, from its next start on.
         public var settings: [String: String] = [:]
 
         public init(directory: String, programs: String? = nil) {
@@ -56,11 +56,17 @@ public final class EmbeddedCluster: Service {
         removeVariables()
         let layout = try Layout(directory: configuration.directory, superuser: configuration.superuser)
         let account = try Account.toRunPostgres()
-        try layout.createDirectory()
-        let lock = try await DirectoryLock.take(layout.lock, in: layout.directory)
+        do {
+            try FileManager.default.createDirectory(atPath: layout.directory, withIntermediateDirectories: true)
+        } catch {
+            throw EmbeddedPostgresError.fileSystem(
+                doing: "create", path: layout.directory, reason: "\(error.localizedDescription)")
+        }
+        let lock = try DirectoryLock.take(layout.lock, in: layout.directory)
         let programs = try await PostgresInstallation.find(in: configuration.programs, majorVersion: layout.clusterVersion)
-        let tools = ClusterCommands(programs: programs, account: account, layout: layout, logger: logger)
-        let isTakenOver = try await start(layout, tools, configuration.settings, logger: logger)
+        let tools = ClusterCommands(
+            programs: programs, account: account, layout: layout, settings: configuration.settings, logger: logger)
+        let isTakenOver = try await start(layout, tools, logger: logger)
         return EmbeddedCluster(isTakenOver: isTakenOver, layout: layout, tools: tools, lock: lock, logger: logger)
     }
 
@@ -70,8 +76,8 @@ public final class EmbeddedCluster: Service {
     public static func urlOfRunning(_ configuration: Configuration, logger: Logger) async throws -> String? {
         removeVariables()
         let layout = try Layout(directory: configuration.directory, superuser: configuration.superuser)
-        if await DirectoryLock.isHeld(layout.lock, in: layout.directory) { return layout.url }
-        return try await layout.isReady(logger: logger) ? layout.url : nil
+        if DirectoryLock.isHeld(layout.lock) { return layout.url }
+        return try await ClusterCommands.isReady(layout, logger: logger) ? layout.url : nil
     }
 
     /// Whether a cluster was ever created in the directory.
@@ -85,32 +91,25 @@ public final class EmbeddedCluster: Service {
     }
 
     /// - Returns: whether PostgreSQL ran already
-    private static func start(
-        _ layout: Layout, _ tools: ClusterCommands, _ settings: [String: String], logger: Logger
-    ) async throws -> Bool {
-        try layout.makeSocketDirectory(for: tools.account)
+    private static func start(_ layout: Layout, _ tools: ClusterCommands, logger: Logger) async throws -> Bool {
         try await tools.requireReachable(layout.directory)
         if layout.clusterVersion == nil {
             logger.notice("creating a private PostgreSQL cluster", metadata: ["directory": "\(layout.cluster)"])
             try await tools.initialise()
         }
-        try layout.removeEmptyPidFile()
-        let isRunning = try await layout.isReady(logger: logger)
-        try layout.write(settings: settings, account: tools.account)
-        if isRunning {
-            logger.notice("taking over the PostgreSQL that an earlier run left running")
-            try await tools.reload()
-        } else {
+        guard try await ClusterCommands.isReady(layout, logger: logger) else {
             try await tools.start()
+            return false
         }
-        return isRunning
+        logger.notice("taking over the PostgreSQL that an earlier run left running")
+        return true
     }
 
     /// Starts PostgreSQL again whenever it has died, until the task is cancelled or the service group shuts down.
     public func run() async {
         await cancelWhenGracefulShutdown { [self] in
             while (try? await Task.sleep(for: .seconds(Self.watchIntervalSeconds))) != nil {
-                guard !layout.isPostmasterAlive else { continue }
+                guard !tools.isPostmasterAlive else { continue }
                 logger.error("PostgreSQL has died; starting it again", metadata: ["log": "\(layout.log)"])
                 do { try await tools.start() } catch {
                     logger.error("PostgreSQL does not start", metadata: ["error": "\(error)"])

@@ -3,34 +3,19 @@ internal import Foundation
 /// The calls of the system that take pointers, for callers that have none. Each result is that of the call of the same name, with
 /// its reason in `errno`.
 ///
-/// This is the only file of the library with unsafe code. Each pointer is valid for one call, which gets the size of its buffer.
+/// This is the only file of the library with unsafe code. Each pointer is valid for one call.
 enum SystemCalls {
     static func open(_ path: String, _ flags: Int32, mode: mode_t = 0) -> Int32 { unsafe Foundation.open(path, flags, mode) }
 
-    static func open(_ name: String, in directory: Int32, _ flags: Int32, mode: mode_t = 0) -> Int32 {
-        unsafe openat(directory, name, flags, mode)
-    }
-
     static func rename(_ name: String, to newName: String) -> Int32 { unsafe Foundation.rename(name, newName) }
-
-    static func rename(_ name: String, to newName: String, in directory: Int32) -> Int32 {
-        unsafe renameat(directory, name, directory, newName)
-    }
-
-    @discardableResult
-    static func remove(_ name: String, in directory: Int32) -> Int32 { unsafe unlinkat(directory, name, 0) }
 
     static func makeDirectory(_ path: String, mode: mode_t) -> Int32 { unsafe mkdir(path, mode) }
 
+    /// Changes the owner of a link itself, not of its target.
+    static func changeOwner(of path: String, to user: uid_t, _ group: gid_t) -> Int32 { unsafe lchown(path, user, group) }
+
     @discardableResult
     static func removeDirectory(_ path: String) -> Int32 { unsafe rmdir(path) }
-
-    /// - Parameter template: a path that ends in `XXXXXX`
-    static func makeTemporaryDirectory(_ template: String) -> String? {
-        var path = Array(template.utf8CString)
-        guard unsafe mkdtemp(&path) != nil else { return nil }
-        return String(decoding: path.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-    }
 
     /// The path without links.
     static func realPath(_ path: String) -> String? {
@@ -39,21 +24,23 @@ enum SystemCalls {
         return unsafe String(cString: resolved)
     }
 
-    static func status(of file: Int32) -> stat? {
-        var status = stat()
-        return unsafe fstat(file, &status) == 0 ? status : nil
+    /// Takes the record lock of a whole file for this process, without waiting.
+    static func lock(_ file: Int32) -> Bool {
+        var lock = wholeFile()
+        return unsafe fcntl(file, F_SETLK, &lock) == 0
     }
 
-    /// - Returns: at most `count` bytes
-    static func read(_ file: Int32, at offset: Int, count: Int) -> ArraySlice<UInt8>? {
-        var buffer = [UInt8](repeating: 0, count: count)
-        let read = unsafe pread(file, &buffer, count, off_t(offset))
-        return read < 0 ? nil : buffer[..<read]
+    /// The other process that holds the record lock of a file.
+    static func holder(of file: Int32) -> Int32? {
+        var lock = wholeFile()
+        guard unsafe fcntl(file, F_GETLK, &lock) == 0, Int32(lock.l_type) != Int32(F_UNLCK) else { return nil }
+        return lock.l_pid
     }
 
-    /// - Returns: whether all bytes are written
-    static func write(_ bytes: [UInt8], to file: Int32, at offset: Int = 0) -> Bool {
-        unsafe pwrite(file, bytes, bytes.count, off_t(offset)) == bytes.count
+    private static func wholeFile() -> flock {
+        var lock = flock()
+        (lock.l_type, lock.l_whence) = (Int16(F_WRLCK), Int16(SEEK_SET))
+        return lock
     }
 
     /// Takes a variable out of the environment of this process, and of the programs that it starts later.

@@ -13,33 +13,19 @@ import Testing
                 let lines = pidFile.split(separator: "\n", omittingEmptySubsequences: false)
                 // Source: PostgreSQL's `src/include/utils/pidfile.h`: the fifth line is the socket's directory, the sixth the
                 // first address that it listens on.
-                #expect(lines[4] == "\(directory)/socket")
+                #expect(lines[4] == "\(directory)/cluster")
                 #expect(lines[5] == "")
             }
         }
     }
 
-    @Test func `only the account of PostgreSQL can enter the directories of the cluster`() async throws {
-        try await withClusterDirectory { directory in
-            try await withCluster(in: directory) { _ in
-                for name in ["cluster", "socket"] {
-                    let attributes = try FileManager.default.attributesOfItem(atPath: "\(directory)/\(name)")
-                    #expect(attributes[.posixPermissions] as? Int == 0o700, "\(name)")
-                    #expect(attributes[.ownerAccountName] as? String == (getuid() == 0 ? "postgres" : NSUserName()), "\(name)")
-                }
-            }
-        }
-    }
-
-    @Test func `a start restores the mode of a socket directory that was opened to others`() async throws {
+    @Test func `only the account of PostgreSQL can enter the directory of the cluster and its socket`() async throws {
         try await withClusterDirectory { directory in
             try await withCluster(in: directory) { cluster async throws in
-                #expect(try await cluster.query("SELECT current_setting('unix_socket_permissions')") == ["0700"])
-            }
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: "\(directory)/socket")
-            try await withCluster(in: directory) { _ in
-                let attributes = try FileManager.default.attributesOfItem(atPath: "\(directory)/socket")
+                let attributes = try FileManager.default.attributesOfItem(atPath: "\(directory)/cluster")
                 #expect(attributes[.posixPermissions] as? Int == 0o700)
+                #expect(attributes[.ownerAccountName] as? String == (getuid() == 0 ? "postgres" : NSUserName()))
+                #expect(try await cluster.query("SELECT current_setting('unix_socket_permissions')") == ["0700"])
             }
         }
     }

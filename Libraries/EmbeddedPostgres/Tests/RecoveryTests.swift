@@ -41,14 +41,15 @@ import Testing
             let layout = try Layout(directory: directory, superuser: "postgres")
             let account = try Account.toRunPostgres()
             let go = "\(directory)/cluster/go"
-            try layout.write(
-                settings: ["restore_command": "until test -e \(go); do sleep 0.1; done; false"], account: account)
-            try DirectoryHandle(path: layout.cluster).replace("recovery.signal", with: "", owner: account)
+            let signal = "\(directory)/cluster/recovery.signal"
+            try #require(FileManager.default.createFile(atPath: signal, contents: nil))
+            if let account = account.identity { try #require(chown(signal, account.user, account.group) == 0) }
             let tools = try await ClusterCommands(
                 programs: .find(in: nil, majorVersion: layout.clusterVersion), account: account, layout: layout,
-                logger: .quiet, startTimeoutSeconds: 1)
+                settings: ["restore_command": "until test -e '\(go)'; do sleep 0.1; done; false"], logger: .quiet,
+                startTimeoutSeconds: 1)
             let starting = Task { try await tools.start() }
-            try await eventually("a postmaster") { layout.isPostmasterAlive }
+            try await eventually("a postmaster") { tools.isPostmasterAlive }
             let process = try postmaster(in: directory)
             // pg_ctl gives up twice in this time.
             try await Task.sleep(for: .seconds(2.5))

@@ -11,7 +11,7 @@ import Testing
             let error = await #expect(throws: EmbeddedPostgresError.self) { try await start(in: directory) }
             #expect(
                 error?.description == """
-                    The path of the Unix socket, \(directory)/socket, is longer than 93 bytes. \
+                    The path of the Unix socket, \(directory)/cluster, is longer than 93 bytes. \
                     Choose a shorter directory.
                     """)
             #expect(!FileManager.default.fileExists(atPath: directory))
@@ -20,7 +20,7 @@ import Testing
 
     @Test func `a directory with the longest possible socket path is accepted`() async throws {
         try await withClusterDirectory(named: "") { parent in
-            let name = String(repeating: "a", count: Layout.socketDirectoryLimit - parent.utf8.count - "/socket".utf8.count)
+            let name = String(repeating: "a", count: Layout.socketDirectoryLimit - parent.utf8.count - "/cluster".utf8.count)
             try await withCluster(in: parent + name) { cluster async throws in
                 #expect(try await cluster.query("SELECT 'reached'::text") == ["reached"])
             }

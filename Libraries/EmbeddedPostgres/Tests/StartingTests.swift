@@ -8,7 +8,7 @@ import Testing
     @Test func `the first start creates the cluster and returns its URL`() async throws {
         try await withClusterDirectory { directory in
             try await withCluster(in: directory) { cluster async throws in
-                #expect(cluster.url.contains("host='\(directory)/socket'"))
+                #expect(cluster.url.contains("host='\(directory)/cluster'"))
                 #expect(try await cluster.query("SELECT current_user::text") == ["postgres"])
                 #expect(FileManager.default.fileExists(atPath: "\(directory)/cluster/server.log"))
             }
@@ -82,7 +82,7 @@ import Testing
         try await withClusterDirectory { directory in
             let up = FileManager.default.currentDirectoryPath.split(separator: "/").map { _ in ".." }.joined(separator: "/")
             try await withCluster(in: up + directory) { cluster in
-                #expect(cluster.url.contains("host='\(directory)/socket'"))
+                #expect(cluster.url.contains("host='\(directory)/cluster'"))
             }
         }
     }

@@ -27,7 +27,6 @@ public actor TestPostgres {
     /// Copies a running cluster and starts the copy as its standby.
     public init(standbyOf primary: TestPostgres, in directory: String) async throws {
         self.directory = directory
-        // The embedded cluster writes the file anew that pg_basebackup would write these settings to.
         settings = [
             "primary_conninfo": "host='\(primary.socketDirectory)' user=humon", "wal_retrieve_retry_interval": "100ms",
         ]
@@ -48,7 +47,7 @@ public actor TestPostgres {
         try await TestProgram.run("\(programs)/\(program)", arguments)
     }
 
-    public nonisolated var socketDirectory: String { "\(directory)/socket" }
+    public nonisolated var socketDirectory: String { "\(directory)/cluster" }
     /// The options with which PostgreSQL's programs connect.
     public nonisolated var login: [String] { ["--host", socketDirectory, "--username", "humon"] }
 
