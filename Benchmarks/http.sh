@@ -95,7 +95,7 @@ start
 # The schema of the read model has its version in its name.
 schema=$(psql -At -c "SELECT schemaname FROM pg_tables WHERE tablename = 'events' AND schemaname ~ '_v[0-9]+$'")
 if [ "$(psql -At -c 'SELECT count(*) < '"$events"' FROM events')" = t ]; then
-    "$humon" demo --yes --all-live --events "$events" >/dev/null 2>&1
+    "$humon" demo --yes --events "$events" >/dev/null 2>&1
 fi
 # Finishes the deferred work of PostgreSQL, so that no measurement contains it.
 psql -c 'VACUUM ANALYZE' -c CHECKPOINT

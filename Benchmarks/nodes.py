@@ -44,7 +44,7 @@ def working_directory():
 def fill(place, events):
     """Adds events of the demo to the log."""
     subprocess.run(
-        [HUMON, "demo", "--yes", "--all-live", "--events", str(events)], env=dict(os.environ, HUMON_DATA=place + "/data"), cwd=place,
+        [HUMON, "demo", "--yes", "--events", str(events)], env=dict(os.environ, HUMON_DATA=place + "/data"), cwd=place,
         check=True, capture_output=True)
 
 

@@ -33,7 +33,7 @@ start() { # name, program, settings
 }
 
 start metrics "$humon" HUMON_LOG_LEVEL=notice
-"$humon" demo --all-live --events 20000 >/dev/null 2>&1
+"$humon" demo --events 20000 >/dev/null 2>&1
 start text "$humon" DATABASE_URL="$database" HUMON_LOG_LEVEL=info
 start json "$humon" DATABASE_URL="$database" HUMON_LOG_LEVEL=info HUMON_LOG_FORMAT=json
 if [ $# -gt 0 ]; then start another "$1" DATABASE_URL="$database"; fi

@@ -41,7 +41,7 @@ GRANT USAGE ON SCHEMA log TO log_app;
 -- Not INSERT: log.append alone records events and commands, and log.keep_tree the tree over them.
 GRANT SELECT ON log.recorded_events, log.commands, log.pepper, log.tiles, log.tree_checkpoints TO log_app;
 GRANT SELECT, INSERT ON log.program_formats TO log_app;
-GRANT SELECT, INSERT, UPDATE, DELETE ON log.read_models, log.inline_read_models, log.shadows, log.leases, log.subscriptions,
+GRANT SELECT, INSERT, UPDATE, DELETE ON log.read_models, log.inline_read_models, log.leases, log.subscriptions,
     log.parked_streams TO log_app;
 GRANT SELECT, USAGE ON ALL SEQUENCES IN SCHEMA log TO log_app;
 
@@ -55,7 +55,7 @@ GRANT SELECT ON ALL SEQUENCES IN SCHEMA humon, log TO log_reader;
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA log FROM PUBLIC, log_reader;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA log TO log_app;
 GRANT EXECUTE ON FUNCTION log.tail, log.recorded, log.versions, log.idempotency_records, log.read_model_positions, log.leased_until,
-    log.is_leased, log.is_held, log.is_served, log.cloud_event, log.entries TO log_reader;
+    log.is_leased, log.lock_class, log.holders, log.is_held, log.cloud_event, log.entries TO log_reader;
 
 -- The application's role owns the read models, and the reader reads them. Projections grant this when they create their tables. A dump
 -- that was restored into a cluster without these roles has neither owners nor rights.

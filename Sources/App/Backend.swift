@@ -45,7 +45,7 @@ struct Backend: Sendable {
             database.asServer(connections: connections + (memoryBytes > 0 ? 4 : 3) + (treeKey == nil ? 0 : 1)), logger: logger)
         writer = PostgresClient(database.asWriter, logger: logger)
         let readModels = Self.readModels(readers, logger: logger)
-        let notifier = LogNotifier(client: readers, listens: true, logger: logger) { try await readModels.holdServed(on: $0) }
+        let notifier = LogNotifier(client: readers, listens: true, logger: logger)
         let render: EventRendering = { $0.writeJSON(into: &$1) }
         let changes = ChangeFeed()
         let index =
@@ -80,10 +80,10 @@ struct Backend: Sendable {
                 let subscription = TreeSubscription(key: key, now: dependencies.now)
                 return [SubscriptionRunner(subscription, client: readers, notifier: notifier, logger: logger)]
             } ?? []
-        let formats = FormatService(FormatRegistry(Self.formats, client: readers), logger: logger)
+        let presence = Presence(Self.formats, readModels: readModels, client: readers, logger: logger)
         let watch = LogLockWatch(client: readers, logger: logger)
         services =
-            database.services + [readers, writer, notifier, watch, formats, projectionRunner]
+            database.services + [readers, writer, notifier, watch, presence, projectionRunner]
             + (index.map { [changes, $0] } ?? []) + modules.services + [log, erasure] + tree
     }
 
@@ -106,7 +106,7 @@ struct Backend: Sendable {
         try await database.migrate(logger: logger)
         try await withPostgres(database.asApplication(connections: 4), logger: logger) { client in
             try await warnOfLosses(client, logger: logger)
-            try await FormatRegistry(formats, client: client).prepare()
+            try await Presence(formats, client: client, logger: logger).prepare()
             do { try await readModels(client, logger: logger).prepare() } catch let error as FormatError {
                 throw UnreadableLog(reason: error.description)
             } catch PostgresError.refused(let refusal) where refusal.sqlState.isAboutData {

@@ -99,7 +99,7 @@ extension Database {
         logger: Logger, _ body: @escaping @Sendable (Backend) async throws -> Value
     ) async throws -> Value {
         try await using(asApplication(connections: 4), logger: logger) { client in
-            try await FormatRegistry(Backend.formats, client: client).prepare()
+            try await Presence(Backend.formats, client: client, logger: logger).prepare()
             try await Backend.readModels(client, logger: logger).prepare()
         }
         let backend = Backend(self, connections: 1, logger: logger)

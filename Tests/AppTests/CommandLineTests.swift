@@ -66,7 +66,7 @@ import Testing
     @Test func `names the command that helps behind an error of the log`() {
         #expect(Humon.hint(for: EventLogError.lockHeld).contains("humon doctor"))
         #expect(Humon.hint(for: ReadModelError.missing).contains("humon projections rebuild --all"))
-        #expect(Humon.hint(for: ReadModelError.underWay("users_v1")).contains("--status"))
+        #expect(Humon.hint(for: ReadModelError.underWay("users_v1")).contains("humon projections list"))
         #expect(Humon.hint(for: ReadModelError.busy).isEmpty)
     }
 

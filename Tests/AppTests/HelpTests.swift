@@ -58,8 +58,7 @@ import Testing
             let texts = (try? Humon.parseAsRoot(Self.example(of: name)) as? any ReportCommand)?.arguments
             #expect(texts.map { Set($0.keys) } == Set(report.parameters.map(\.name)), "\(name)")
         }
-        // An option of another command prints the list of rebuilds.
-        #expect(Set(commands.map(\.name)) == Set(Backend.reports.map(\.name)).subtracting(["projections rebuilds"]))
+        #expect(Set(commands.map(\.name)) == Set(Backend.reports.map(\.name)))
     }
 
     private static func example(of name: String) throws -> [String] {

@@ -42,7 +42,7 @@ import Testing
                 let second = try await HumonProcess.run(["serve"], in: directory)
                 #expect(second.status != 0)
                 #expect(second.error.contains("Another program (process \(server.identifier)) is running on"))
-                let visitor = try await HumonProcess.run(["demo", "--events", "250", "--all-live"], in: directory)
+                let visitor = try await HumonProcess.run(["demo", "--events", "250"], in: directory)
                 #expect(visitor.status == 0, "\(visitor.error)")
                 let found = try await exchange("GET", "http://127.0.0.1:\(port)/v1/events/250")
                 #expect(found.status == 200)

@@ -160,7 +160,6 @@ struct FaultInjector: Sendable {
             """
             SELECT string_agg(v, ' ' ORDER BY v) FROM (
                 SELECT concat(ctid, xmin) FROM log.read_models UNION ALL SELECT concat(ctid, xmin) FROM log.inline_read_models
-                UNION ALL SELECT concat(ctid, xmin) FROM log.shadows
             ) AS rows (v)
             """
         ).decode(String.self)

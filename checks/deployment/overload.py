@@ -24,7 +24,7 @@ end
 
 def overload(deployment):
     sandbox = deployment.sandbox
-    deployment.nodes[0].command("demo", "--yes", "--all-live", "--events", EVENTS)
+    deployment.nodes[0].command("demo", "--yes", "--events", EVENTS)
     with open(f"{ROOT}/Sources/App/Demo/cities.tsv") as file:
         cities = [line.split("\t") for line in file]
     places = [city[2:4] for city in cities if len(city) == 5 and re.fullmatch(r"-?[\d.]+", city[2])]

@@ -1,4 +1,4 @@
--- Leases of the leaders of subscriptions and of the builders of shadows, by the holder's id.
+-- Leases of the leaders of subscriptions, by the leader's id.
 
 -- As of now, not as of the statement: a session that has waited for a row's lock evaluates it again.
 CREATE OR REPLACE FUNCTION log.leased_until(of_holder uuid) RETURNS timestamptz LANGUAGE plpgsql VOLATILE SET enable_seqscan = off AS $$

@@ -113,21 +113,19 @@ BEGIN
 END
 $$;
 
--- A server answers from a read model as long as one of its sessions holds this lock, shared. 'humo', as bytes.
-CREATE OR REPLACE FUNCTION log.hold_served(schema text) RETURNS void LANGUAGE sql AS $$
-    SELECT pg_advisory_lock_shared(x'68756d6f'::integer, hashtext(schema))
-$$;
+-- The first key of the advisory locks on copies of read models, 'humo', as bytes. The second one is the hash of the schema. Servers hold
+-- them shared on what they answer from, and a process alone on what it fills.
+CREATE OR REPLACE FUNCTION log.lock_class() RETURNS integer LANGUAGE sql IMMUTABLE AS $$ SELECT x'68756d6f'::integer $$;
 
-CREATE OR REPLACE FUNCTION log.is_held(schema text) RETURNS boolean LANGUAGE sql VOLATILE AS $$
-    SELECT EXISTS (
-        SELECT FROM pg_locks
-        WHERE locktype = 'advisory' AND classid = x'68756d6f'::integer::oid AND objid = hashtext(schema)::oid AND objsubid = 2
+-- The processes of PostgreSQL that hold a copy's lock.
+CREATE OR REPLACE FUNCTION log.holders(schema text) RETURNS integer[] LANGUAGE sql VOLATILE AS $$
+    SELECT ARRAY(
+        SELECT pid FROM pg_locks
+        WHERE locktype = 'advisory' AND classid = log.lock_class()::oid AND objid = hashtext(schema)::oid AND objsubid = 2
             AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND granted
     )
 $$;
 
--- Whether a server answers from it, or may do.
-CREATE OR REPLACE FUNCTION log.is_served(name text) RETURNS boolean LANGUAGE sql VOLATILE AS $$
-    SELECT log.is_held(name)
-        OR EXISTS (SELECT FROM log.read_models AS m WHERE m.schema = name AND m.served_until > clock_timestamp())
+CREATE OR REPLACE FUNCTION log.is_held(schema text) RETURNS boolean LANGUAGE sql VOLATILE AS $$
+    SELECT log.holders(schema) <> '{}'
 $$;

@@ -105,10 +105,8 @@ CREATE TABLE log.read_models (
     -- Up to which the log is applied, except of those named by the newest row of log.inline_read_models.
     position bigint NOT NULL,
     built_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    -- When a server last said that it answers from these tables.
-    served_at timestamptz NOT NULL DEFAULT '-infinity',
-    -- Not to be dropped before that, though nothing shows that a server answers from it.
-    served_until timestamptz NOT NULL DEFAULT '-infinity',
+    -- A rebuild makes the indexes after the first pass over the log.
+    has_indexes boolean NOT NULL DEFAULT false,
     -- There is one row a schema. The position is in the key so that the newest version of a row comes first in the index, however many
     -- older ones a snapshot keeps. All functions look there.
     PRIMARY KEY (schema, position)
@@ -122,22 +120,7 @@ CREATE TABLE log.inline_read_models (
 );
 INSERT INTO log.inline_read_models VALUES (0, '{}');
 
--- These are copies of read models that somebody fills, to take over or to compare.
-CREATE TABLE log.shadows (
-    schema text PRIMARY KEY,
-    -- Who fills it, and until when that is certain. By this server's clock alone.
-    builder uuid NOT NULL,
-    leased_until timestamptz NOT NULL,
-    began_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    -- Where and when the present builder began, or went on.
-    resumed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    resumed_from bigint NOT NULL DEFAULT 0,
-    has_indexes boolean NOT NULL DEFAULT false,
-    -- An operator wants the builder to stop and to drop it.
-    is_to_be_aborted boolean NOT NULL DEFAULT false
-);
-
--- Leases of the leaders of subscriptions and of the builders of shadows, by the holder's id. The newest row of a holder counts.
+-- Leases of the leaders of subscriptions, by the leader's id. The newest row of a holder counts.
 CREATE TABLE log.leases (
     holder uuid NOT NULL,
     until timestamptz NOT NULL,

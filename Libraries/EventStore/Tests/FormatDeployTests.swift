@@ -29,40 +29,40 @@ private enum Soup {
 @Suite struct `Deploying a change of a stored format` {
     private static let readFirst = FormatConflict(writer: .thisProgram, type: "SoupCooked", format: 2, readable: 1)
 
-    private static func withRegistry(
+    private static func withPresence(
         _ database: TestDatabase, _ domainEvent: any DomainEvent.Type, isPooled: Bool,
-        _ body: @escaping @Sendable (FormatRegistry, PostgresClient) async throws -> Void
+        _ body: @escaping @Sendable (Presence, PostgresClient) async throws -> Void
     ) async throws {
         var configuration = database.configuration(role: "log_app", connections: 3)
         configuration.isPooled = isPooled
         try await withPostgres(configuration, logger: .quiet) { client in
-            try await body(FormatRegistry(ProgramFormats(of: [domainEvent]), client: client), client)
+            try await body(Presence(ProgramFormats(of: [domainEvent]), client: client, logger: .quiet), client)
         }
     }
 
-    /// Runs the format registry as a server of that release does.
+    /// Runs the presence as a server of that release does.
     private static func serving(
         _ database: TestDatabase, _ domainEvent: any DomainEvent.Type, isPooled: Bool = false,
         _ body: @escaping @Sendable (PostgresClient) async throws -> Void
     ) async throws {
-        try await withRegistry(database, domainEvent, isPooled: isPooled) { registry, client in
-            try await registry.prepare()
+        try await withPresence(database, domainEvent, isPooled: isPooled) { presence, client in
+            try await presence.prepare()
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await FormatService(registry, logger: .quiet).run() }
+                group.addTask { try await presence.run() }
                 defer { group.cancelAll() }
-                let visitor = FormatRegistry(ProgramFormats(of: [Counted.self]), client: client)
-                try await eventually { try await visitor.serving().contains(registry.program) }
+                let visitor = Presence(ProgramFormats(of: [Counted.self]), client: client, logger: .quiet)
+                try await eventually { try await visitor.serving().contains(presence.program) }
                 try await body(client)
             }
         }
         // PostgreSQL ends a session a moment after its client.
-        try await withRegistry(database, Counted.self, isPooled: false) { visitor, _ in
+        try await withPresence(database, Counted.self, isPooled: false) { visitor, _ in
             try await eventually { try await !visitor.serving().contains(ProgramFormats(of: [domainEvent])) }
         }
     }
 
     private static func preparing(_ database: TestDatabase, _ domainEvent: any DomainEvent.Type) async throws {
-        try await withRegistry(database, domainEvent, isPooled: false) { registry, _ in try await registry.prepare() }
+        try await withPresence(database, domainEvent, isPooled: false) { presence, _ in try await presence.prepare() }
     }
 
     @Test(arguments: [false, true])
@@ -80,21 +80,21 @@ private enum Soup {
     func `of two conflicting servers that start together, one ends and one serves`(isPooled: Bool) async throws {
         try await TestDatabase.with { database in
             for _ in 0..<10 {
-                try await Self.withRegistry(database, Soup.Old.self, isPooled: isPooled) { old, _ in
-                    try await Self.withRegistry(database, Soup.Writing.self, isPooled: isPooled) { writing, client in
+                try await Self.withPresence(database, Soup.Old.self, isPooled: isPooled) { old, _ in
+                    try await Self.withPresence(database, Soup.Writing.self, isPooled: isPooled) { writing, client in
                         try await withThrowingTaskGroup(of: Void.self) { group in
-                            for registry in [old, writing] {
-                                group.addTask { try await FormatService(registry, logger: .quiet).run() }
+                            for presence in [old, writing] {
+                                group.addTask { try await presence.run() }
                             }
                             defer { group.cancelAll() }
                             await #expect(throws: FormatConflict.self) { try await group.next() }
-                            let visitor = FormatRegistry(ProgramFormats(of: [Counted.self]), client: client)
+                            let visitor = Presence(ProgramFormats(of: [Counted.self]), client: client, logger: .quiet)
                             try await eventually("one version that serves") { try await visitor.serving().count == 1 }
                         }
                     }
                 }
                 // PostgreSQL ends a session a moment after its client.
-                try await Self.withRegistry(database, Counted.self, isPooled: false) { visitor, _ in
+                try await Self.withPresence(database, Counted.self, isPooled: false) { visitor, _ in
                     try await eventually("an end of both") { try await visitor.serving().isEmpty }
                 }
             }

@@ -10,7 +10,6 @@ import Testing
     private static let versions: SQL = """
         SELECT concat_ws(' ', 'read model', ctid, xmin, xmax, schema) FROM log.read_models
         UNION ALL SELECT concat_ws(' ', 'inline', ctid, xmin, xmax, read_models) FROM log.inline_read_models
-        UNION ALL SELECT concat_ws(' ', 'shadow', ctid, xmin, xmax, schema) FROM log.shadows
         UNION ALL SELECT concat_ws(' ', 'lease', ctid, xmin, xmax, holder) FROM log.leases
         ORDER BY 1
         """
@@ -60,52 +59,26 @@ import Testing
 }
 
 @Suite struct `Marking read models as served` {
-    @Test func `a session lock marks a read model as served and ends with the session`() async throws {
+    @Test(arguments: [false, true])
+    func `a read model is in use while a server runs that answers from it, also behind a pooler`(isPooled: Bool) async throws {
         try await TestStore.with { store in
-            #expect(try await store.models.list().map(\.servedAt) == [nil])
-            try await store.database.withClient(role: "log_app") { server in
-                try await server.withConnection { session in
-                    try await store.models.holdServed(on: session)
-                    #expect(try await store.isServed())
+            @Sendable func isHeld() async throws -> Bool {
+                try await store.client.query("SELECT log.is_held('sums_v1')").decode(Bool.self) == [true]
+            }
+            #expect(try await !isHeld())
+            var configuration = store.database.configuration(role: "log_app", connections: 2)
+            configuration.isPooled = isPooled
+            try await withPostgres(configuration, logger: .quiet) { client in
+                let presence = Presence(
+                    ProgramFormats(of: [Counted.self]), readModels: store.models, client: client, logger: .quiet)
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { try await presence.run() }
+                    defer { group.cancelAll() }
+                    try await eventually { try await isHeld() }
+                    #expect(try await store.models.list().map(\.isHeld) == [true])
                 }
             }
-            try await eventually { try await !store.isServed() }
-            #expect(try await store.models.list().allSatisfy { $0.servedAt != nil })
+            try await eventually { try await !isHeld() }
         }
-    }
-
-    @Test func `the served-at time is written only if the connection is pooled`() async throws {
-        try await TestStore.with { store in
-            func keep(isPooled: Bool, until isDone: @Sendable @escaping () async throws -> Bool) async throws {
-                var configuration = store.database.configuration(role: "log_app", connections: 2)
-                configuration.isPooled = isPooled
-                try await withPostgres(configuration, logger: .quiet) { client in
-                    let models = ReadModels(projections: [SumProjection()], client: client, logger: .quiet)
-                    try await TestStore.withNotifier(client) { notifier in
-                        try await withThrowingTaskGroup(of: Void.self) { group in
-                            group.addTask { await ProjectionRunner(models, notifier: notifier, logger: .quiet).run() }
-                            defer { group.cancelAll() }
-                            try await eventually {
-                                notifier.grew(to: 1); return try await isDone()
-                            }
-                        }
-                    }
-                }
-            }
-            try await TestStore.withLog(store.client, projections: []) { stranger in
-                _ = try await stranger.record(.counting("stranger", after: 0))
-            }
-            // The runner has checked, since it has caught up.
-            try await keep(isPooled: false) { try await store.models.list().map(\.position) == [1] }
-            #expect(try await store.isServed() == false)
-            try await keep(isPooled: true) { try await store.isServed() }
-            #expect(try await store.isServed())
-        }
-    }
-}
-
-extension TestStore {
-    fileprivate func isServed() async throws -> Bool {
-        try await client.query("SELECT log.is_served('sums_v1')").decode(Bool.self) == [true]
     }
 }

@@ -28,7 +28,7 @@ import Testing
                     "SELECT log.lock()", "SELECT log.leave_inline('{sums_v1}')",
                     "SELECT log.append('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
                     "SELECT log.erase('{counter-a}', 1)",
-                    "SELECT log.hold_served('sums_v1')", "SELECT log.lock_read_models('{sums_v1}')",
+                    "SELECT log.lock_read_models('{sums_v1}')",
                 ]
                 for statement in writing {
                     let error = await #expect(throws: PostgresError.self) { try await client.query(statement) }
@@ -49,7 +49,7 @@ import Testing
                     #expect(relations.count >= 8)
                     for relation in relations { _ = try await reader.query(SQL(unsafeText: "SELECT * FROM \(relation)")) }
                     for function in [
-                        "tail()", "read_model_positions('{sums_v1}')", "is_served('sums_v1')", "versions('{counter-1}')",
+                        "tail()", "read_model_positions('{sums_v1}')", "is_held('sums_v1')", "versions('{counter-1}')",
                     ] {
                         _ = try await reader.query(SQL(unsafeText: "SELECT log.\(function)"))
                     }

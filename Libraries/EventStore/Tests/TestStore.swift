@@ -110,11 +110,10 @@ struct TestStore: Sendable {
     /// Without polling unless the test sets an interval.
     static func withNotifier(
         _ client: PostgresClient, listens: Bool = false, pollSeconds: Double = 3_600,
-        prepareSession: @escaping @Sendable (LeasedConnection) async throws -> Void = { _ in },
         _ body: @escaping @Sendable (LogNotifier) async throws -> Void
     ) async throws {
         let notifier = LogNotifier(
-            client: client, listens: listens, pollSeconds: pollSeconds, logger: .quiet, prepareSession: prepareSession)
+            client: client, listens: listens, pollSeconds: pollSeconds, logger: .quiet)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await notifier.run() }
             defer { group.cancelAll() }

@@ -35,7 +35,6 @@ import Testing
             #expect(untold.differing == 3)
             #expect(untold.differences.isEmpty)
             #expect(try await store.models.list().map(\.schema) == ["sums_v1"])
-            #expect(try await store.models.shadows().isEmpty)
         }
     }
 

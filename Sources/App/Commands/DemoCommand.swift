@@ -11,8 +11,8 @@ struct DemoCommand: AsyncParsableCommand {
         commandName: "demo",
         abstract: "Fill the database with plausible events around the world's cities.",
         discussion: """
-            The demo uses the same commands as the API, and a server may run meanwhile. It cancels one of a hundred events, unless \
-            --all-live is given. Its events stay in the log for ever and cannot be removed. It asks only if the log holds other recorded events.
+            The demo uses the same commands as the API, and a server may run meanwhile. Its events stay in the log for ever and cannot \
+            be removed. It asks only if the log holds other recorded events.
 
             EXAMPLE: humon demo --events 100000 --seed 7
             """
@@ -23,9 +23,6 @@ struct DemoCommand: AsyncParsableCommand {
 
     @Option(help: "The seed of the random numbers; the same seed gives the same events.")
     var seed: UInt64 = 1
-
-    @Flag(help: "Cancel no event.")
-    var allLive = false
 
     @OptionGroup var consent: ConsentOptions
     @OptionGroup var database: DatabaseOptions
@@ -39,8 +36,7 @@ struct DemoCommand: AsyncParsableCommand {
     func run() async throws {
         let settings = try database.settings()
         let logger = Logger.humon(settings.logLevel)
-        let (count, seed, isLive, consent) = (events, seed, allLive, consent)
-        if consent.dryRun { return try await showPlan(settings, logger: logger) }
+        let (count, seed, consent) = (events, seed, consent)
         let example = try await Database.with(settings, .creating, logger: logger) { database in
             if let position = try await DemoConsent.foreignPosition(database, logger: logger) {
                 try await consent.require(
@@ -51,7 +47,7 @@ struct DemoCommand: AsyncParsableCommand {
             let backend = Backend(database, connections: settings.databaseConnections, logger: logger)
             return try await backend.run(logger: logger) {
                 let world = DemoWorld(seed: seed, start: Dependencies.system.now())
-                return try await fill(backend, world, events: count, cancelling: !isLive)
+                return try await fill(backend, world, events: count)
             }
         }
         let place = example.coordinates
@@ -63,35 +59,15 @@ struct DemoCommand: AsyncParsableCommand {
     }
 }
 
-extension DemoCommand {
-    private func showPlan(_ settings: Settings, logger: Logger) async throws {
-        let position = try await Database.with(settings, .existing, logger: logger) { database in
-            try await DemoConsent.foreignPosition(database, logger: logger)
-        }
-        guard !options.json else {
-            return try options.output.write(["events": JSON(events), "first_foreign_position": .integer(position)])
-        }
-        try options.output.say("The demo would create \(events) events in \(settings.databaseDescription).")
-        if let position { try options.output.say(DemoConsent.consequence(foreignPosition: position)) }
-    }
-}
-
 /// Signs the hosts up, creates the events, and lets some users attend each.
-/// - Parameter isCancelling: whether to cancel the gatherings that the world cancels
-private func fill(
-    _ backend: Backend, _ world: DemoWorld, events count: Int, cancelling isCancelling: Bool
-) async throws -> DemoWorld.Gathering {
+private func fill(_ backend: Backend, _ world: DemoWorld, events count: Int) async throws -> DemoWorld.Gathering {
     var world = world
     let hosts = try await backend.signUp(world.hosts(forEvents: count))
     let bar = ProgressBar("events")
     var last = world.gathering()
     var created = 0
     while created < count {
-        let gatherings = (0..<min(2_000, count - created)).map { _ in
-            var gathering = world.gathering()
-            gathering.isCancelled = gathering.isCancelled && isCancelling
-            return gathering
-        }
+        let gatherings = (0..<min(2_000, count - created)).map { _ in world.gathering() }
         try await concurrently(gatherings.count) { index in
             try await backend.host(gatherings[index], by: hosts)
         }

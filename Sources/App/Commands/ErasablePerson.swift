@@ -25,13 +25,13 @@ struct ErasablePerson: Sendable {
     }
 
     /// - Throws: ``NegativeResult`` without consent, and the errors of the two functions
-    fileprivate func erase(_ consent: ConsentOptions) async throws -> Outcome {
+    fileprivate func erase(_ consent: ConsentOptions, isTrial: Bool) async throws -> Outcome {
         guard let figures = try await count() else {
             // A repetition changes nothing, and waits for what is left.
-            let isFinished = if consent.dryRun { true } else { try await end().erasure.end != nil }
+            let isFinished = if isTrial { true } else { try await end().erasure.end != nil }
             return outcome("was erased before", isFinished: isFinished)
         }
-        if consent.dryRun { return outcome("would be erased", figures, isFinished: true) }
+        if isTrial { return outcome("would be erased", figures, isFinished: true) }
         try await consent.require("This erases \(kind) \(id) for ever. --dry-run shows what it ends.")
         let (erasure, wasErased) = try await end()
         let isFinished = erasure.end != nil
@@ -62,17 +62,17 @@ extension DatabaseOptions {
     /// - Throws: ``NegativeResult`` without consent, for a person who does not exist, and if something is left or not rewritten; the errors of
     ///   the database
     func erase(
-        _ consent: ConsentOptions, _ options: OutputOptions, isCompacting: Bool, unknown: String,
+        _ consent: ConsentOptions, _ trial: TrialOptions, _ options: OutputOptions, isCompacting: Bool, unknown: String,
         _ find: @escaping @Sendable (RunningModules) async throws -> ErasablePerson
     ) async throws {
         let outcome = try await with(.existing) { database, logger in
             if isCompacting { try database.refusePooledCompaction() }
             var outcome = try await database.appending(logger: logger) { modules -> ErasablePerson.Outcome in
-                do { return try await find(modules).erase(consent) } catch is UnknownPersonError {
+                do { return try await find(modules).erase(consent, isTrial: trial.dryRun) } catch is UnknownPersonError {
                     throw NegativeResult(unknown)
                 }
             }
-            guard isCompacting, outcome.isFinished, !consent.dryRun else { return outcome }
+            guard isCompacting, outcome.isFinished, !trial.dryRun else { return outcome }
             do {
                 try await withPostgres(database.asMaintainer, logger: logger) { client in
                     try await Compaction(of: Backend.readModels(client, logger: logger), client: client).run()

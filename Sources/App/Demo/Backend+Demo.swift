@@ -27,7 +27,7 @@ extension Backend {
         return ids.withLock { $0 }
     }
 
-    /// Creates the event, lets some of the hosts attend it and few of them leave it, and cancels it if the world wants that.
+    /// Creates the event, and lets some of the hosts attend it and few of them leave it.
     /// - Throws: the errors of the modules and of the log
     func host(_ gathering: DemoWorld.Gathering, by hosts: [UserID]) async throws {
         var details = EventDetails(
@@ -43,8 +43,6 @@ extension Backend {
             guard (gathering.host + offset).isMultiple(of: Self.leavesOneIn) else { continue }
             try await attendances.leave(LeaveEvent(event: event, by: guest), context: Self.demoContext)
         }
-        guard gathering.isCancelled else { return }
-        _ = try await modules[EventsModule.self].cancel(CancelEvent(id: event, by: owner), context: Self.demoContext)
     }
 }
 

@@ -16,12 +16,7 @@ struct DemoWorld: Sendable {
         /// The number of the host, taken modulo the number of hosts.
         var host: Int
         var attendees: Int
-        /// Whether the host cancels the event.
-        var isCancelled: Bool
     }
-
-    /// One gathering in this many is cancelled.
-    private static let cancelledOneIn = 100
 
     /// What people do, and the local hours in which such a gathering begins.
     static let kinds: [(name: String, hours: Range<Int>)] = [
@@ -50,8 +45,6 @@ struct DemoWorld: Sendable {
     private static let kilometresPerDegree = 111.195
 
     private var generator: SplitMix64
-    /// The number of gatherings so far.
-    private var count = 0
     private let start: Timestamp
     private let cities: [City]
     /// Sums of the square roots of the populations: large cities have more gatherings, but not in proportion.
@@ -72,7 +65,6 @@ struct DemoWorld: Sendable {
     func hosts(forEvents count: Int) -> Int { max(1, count / 100) }
 
     mutating func gathering() -> Gathering {
-        count += 1
         let mark = Double.random(in: 0..<(weights.last ?? 1), using: &generator)
         let city = cities[weights.firstIndex { $0 > mark } ?? 0]
         let north = normal() * Self.citySpread / Self.kilometresPerDegree
@@ -90,8 +82,7 @@ struct DemoWorld: Sendable {
             startedAt: startedAt,
             endedAt: end(of: startedAt),
             host: Int.random(in: 0..<1_000_000, using: &generator),
-            attendees: Int.random(in: 0...2, using: &generator),
-            isCancelled: count.isMultiple(of: Self.cancelledOneIn)
+            attendees: Int.random(in: 0...2, using: &generator)
         )
     }
 

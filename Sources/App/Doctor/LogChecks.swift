@@ -1,5 +1,6 @@
 internal import EventStore
 internal import Foundation
+internal import Logging
 internal import Postgres
 
 /// Checks the newest part of the log, the rights on it, its lock, the stored formats, and the sequences.
@@ -63,11 +64,11 @@ struct LogChecks: Sendable {
 
     /// - Throws: `PostgresError`
     func formats() async throws -> Check {
-        let registry = FormatRegistry(Backend.formats, client: client)
-        if let conflict = try await registry.conflict() {
+        let presence = Presence(Backend.formats, client: client, logger: .humon(.critical))
+        if let conflict = try await presence.conflict() {
             return Check("formats", .bad, conflict.problem, hint: conflict.hint)
         }
-        let others = try await registry.servingCount()
+        let others = try await presence.servingCount()
         return Check(
             "formats", .ok,
             others == 0

@@ -1,14 +1,17 @@
 internal import ArgumentParser
 
+/// The option of a command that can show first what it would do.
+struct TrialOptions: ParsableArguments {
+    @Flag(help: "Change nothing; print what the command would do.")
+    var dryRun = false
+}
+
 /// The options of a command that deletes data, or changes data in a way that cannot be undone.
 ///
 /// Such a command asks the person at the terminal. Without a terminal, it needs `--yes`.
 struct ConsentOptions: ParsableArguments {
     @Flag(help: "Do it without a question. Without a terminal the command requires this, else it exits with 2.")
     var yes = false
-
-    @Flag(help: "Change nothing; print what the command would do.")
-    var dryRun = false
 
     /// Returns if the user agrees.
     /// - Parameters:

@@ -50,7 +50,7 @@ extension Humon {
     static func hint(for error: any Error) -> String {
         switch error {
         case ReadModelError.ahead, ReadModelError.missing: "humon projections rebuild --all rebuilds them."
-        case ReadModelError.underWay: "humon projections rebuild --all --status shows its progress."
+        case ReadModelError.underWay: "humon projections list shows its progress."
         case EventStore.EventLogError.lockHeld: "humon doctor names the session."
         default: ""
         }

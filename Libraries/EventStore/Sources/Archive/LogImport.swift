@@ -73,7 +73,7 @@ public struct LogImport: Sendable {
         }
         // It holds numbers back for new users and events, which the archive may have given to others.
         let isServed = try await connection.query(
-            "SELECT coalesce(bool_or(log.is_served(schema)), false) FROM log.read_models"
+            "SELECT coalesce(bool_or(log.is_held(schema)), false) FROM log.read_models"
         ).decode(Bool.self)
         guard isServed == [false] else {
             throw LogArchiveError("A server works on this database: stop it. Behind a pooler, wait 20 minutes then")

@@ -104,7 +104,7 @@ public struct Compaction: Sendable {
     }
 
     private func isServed(_ connection: LeasedConnection) async throws -> Bool {
-        let served: SQL = "SELECT schema FROM log.read_models WHERE log.is_served(schema) LIMIT 1"
+        let served: SQL = "SELECT schema FROM log.read_models WHERE log.is_held(schema) LIMIT 1"
         return try await connection.query(served).decode(String.self).first != nil
     }
 

@@ -18,12 +18,12 @@ public struct LogRights: Sendable {
     /// The tables of the schema `log`. The application may only read the first five, and may only add to the sixth.
     private static let tables = [
         "recorded_events", "commands", "pepper", "tiles", "tree_checkpoints", "program_formats", "read_models",
-        "inline_read_models", "shadows", "leases", "subscriptions", "parked_streams",
+        "inline_read_models", "leases", "subscriptions", "parked_streams",
     ]
     /// The functions that the reader may execute. All others append, lock or write.
     private static let reading = [
-        "tail", "recorded", "versions", "idempotency_records", "read_model_positions", "leased_until", "is_leased", "is_held",
-        "is_served", "cloud_event", "entries",
+        "tail", "recorded", "versions", "idempotency_records", "read_model_positions", "leased_until", "is_leased",
+        "lock_class", "holders", "is_held", "cloud_event", "entries",
     ]
     /// The triggers that must be on for all roles, and their tables.
     private static let triggers = [

@@ -4,16 +4,10 @@ public import ServiceLifecycle
 internal import Synchronization
 
 /// Keeps this program's read models in step with the log while another version of the program appends to it, as during a deploy.
-/// Behind a pooler, it also marks the read models as served.
 ///
 /// An append changes the read models of its own program in its own transaction. A program of another version updates its read
 /// models when it is woken, by a notification or by the notifier's interval.
 public final class ProjectionRunner: Service {
-    /// Seconds between two notes that a server behind a pooler uses its read models. A pooled session cannot hold a lock. The
-    /// interval is long, because an idle server must write very little.
-    private static let noteSeconds = 15 * 60.0
-    /// Seconds for which a note is valid: longer than ``noteSeconds``, so that a late note leaves no gap.
-    private static let servedSeconds = 20 * 60.0
     /// Seconds between two looks for copies that lack an erasure.
     private static let forgetSeconds = 600.0
     /// Minimum seconds between two attempts to catch up, so that a busy log does not cause a query for every append. The pause is
@@ -60,15 +54,10 @@ public final class ProjectionRunner: Service {
     }
 
     private func follow() async {
-        var noted: ContinuousClock.Instant?
         var failures: [String: Failure] = [:]
         for await _ in notifier.wakes() {
             var wasBehind = true
             do {
-                if readModels.client.configuration.isPooled, noted.map({ .now - $0 > .seconds(Self.noteSeconds) }) ?? true {
-                    try await readModels.noteServed(forSeconds: Self.servedSeconds)
-                    noted = .now
-                }
                 wasBehind = try await catchUp(&failures)
             } catch is CancellationError {
                 return

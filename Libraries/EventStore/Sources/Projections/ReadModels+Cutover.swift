@@ -5,52 +5,38 @@ internal import Postgres
 extension ReadModels {
     /// Makes the shadows the live tables, at the end of the log, while all appends wait. The replaced tables stay.
     /// - Parameter start: the position from which the shadows were filled
-    func cutover(under lease: ShadowLease, from start: Int64) async throws -> Cutover {
+    func cutover(under lock: ShadowLock, from start: Int64) async throws -> Cutover {
         try await swap(from: start) { connection, existing in
             var shadows = try await ReadModelCopy.locked(projections, suffix: Self.rebuildSuffix, on: connection)
-            try await lease.check(on: connection)
+            try await lock.check(on: connection)
             try await ReadModelCopy.catchUp(&shadows, on: connection)
-            let statements = schemas.flatMap { live in
-                // Servers that read the old tables read the new ones from now on.
-                let served: SQL = """
-                    UPDATE log.read_models AS n SET served_at = o.served_at, served_until = o.served_until FROM log.read_models AS o
-                    WHERE n.schema = \(live + Self.rebuildSuffix) AND o.schema = \(live)
-                    """
-                return [served] + Self.rename(live, to: live + Self.previousSuffix, exists: existing.contains(live))
-                    + Self.rename(live + Self.rebuildSuffix, to: live, exists: existing.contains(live + Self.rebuildSuffix))
-            }
-            try await connection.run(statements + ["DELETE FROM log.shadows WHERE schema = ANY(\(lease.schemas))"])
+            try await connection.run(
+                schemas.flatMap { live in
+                    Self.rename(live, to: live + Self.previousSuffix, exists: existing.contains(live))
+                        + Self.rename(live + Self.rebuildSuffix, to: live, exists: existing.contains(live + Self.rebuildSuffix))
+                })
             return shadows
         }
     }
 
-    /// Which of the two copies of each read model a rollback makes live: the one that was built first, or the other one.
-    public enum RollbackTarget: Sendable, Hashable {
-        case older
-        case newer
-    }
-
-    /// Catches up the kept tables of each read model and makes them live, unless the live tables are the target already. So a second
-    /// rollback to the same target changes nothing. The present tables are kept.
+    /// Catches up the kept tables of each read model and makes them live. The present tables are kept, so that a second rollback returns to
+    /// them.
     /// - Throws: ``ReadModelError/noPreviousTables(_:)``
-    public func rollback(to target: RollbackTarget) async throws -> Cutover {
-        let start = try await client.query(
-            "SELECT min(position) FROM log.read_models WHERE schema = ANY(\(projections.map { type(of: $0).schema + Self.previousSuffix }))"
-        ).decode(Int64?.self).first
+    public func rollback() async throws -> Cutover {
+        let previous = schemas.map { $0 + Self.previousSuffix }
+        let start = try await Self.positions(of: previous, on: client).values.min() ?? 0
         // The tables catch up before the lock, so that little work is left under it.
         for projection in projections {
             while let isBehind = try await catchUp(projection, suffix: Self.previousSuffix), isBehind {}
         }
-        return try await swap(from: (start ?? nil) ?? 0) { connection, existing in
+        return try await swap(from: start) { connection, existing in
             var kept = try await ReadModelCopy.locked(projections, suffix: Self.previousSuffix, on: connection)
-            let there = kept.map(\.schema)
-            if let none = projections.first(where: { !there.contains(type(of: $0).schema + Self.previousSuffix) }) {
+            if let none = projections.first(where: { !kept.map(\.schema).contains(type(of: $0).schema + Self.previousSuffix) }) {
                 throw ReadModelError.noPreviousTables(type(of: none).name)
             }
             try await ReadModelCopy.catchUp(&kept, on: connection)
-            let rolledBack = try await connection.query(Self.rolledBack(among: schemas)).decode(String.self)
             try await connection.run(
-                schemas.filter { rolledBack.contains($0) == (target == .newer) }.flatMap { live in
+                schemas.flatMap { live in
                     let (previous, isLive) = (live + Self.previousSuffix, existing.contains(live))
                     return Self.rename(live, to: live + "_swap", exists: isLive)
                         + Self.rename(previous, to: live, exists: existing.contains(previous))
@@ -58,14 +44,6 @@ extension ReadModels {
                 })
             return kept
         }
-    }
-
-    /// Selects the read models whose live tables were built before the kept ones.
-    static func rolledBack(among schemas: [String]) -> SQL {
-        """
-        SELECT l.schema FROM log.read_models AS l JOIN log.read_models AS k ON k.schema = l.schema || \(previousSuffix)
-        WHERE l.schema = ANY(\(schemas)) AND l.built_at < k.built_at
-        """
     }
 
     /// Seconds that a swap waits for a lock while appends wait too, and the maximum number of attempts.

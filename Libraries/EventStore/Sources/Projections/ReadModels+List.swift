@@ -31,27 +31,12 @@ public struct ReadModelStatus: Sendable, Hashable {
     public var lag: Int64
     /// Seconds since the first of these events was recorded.
     public var lagSeconds: Double
-    /// Number of rows: counted, or PostgreSQL's estimate if counting would take long.
-    public var rows: Int64
-    /// Size on disk with indexes.
-    public var bytes: Int64
+    /// Size on disk with indexes; `nil` while other tables are about to take their place.
+    public var bytes: Int64?
     public var builtAt: Timestamp?
-    /// The present time while a server uses the tables; otherwise the last time at which a server noted its use.
-    public var servedAt: Timestamp?
+    /// Whether a server answers from the tables, or a process fills them.
+    public var isHeld = false
     public var state: State
-}
-
-/// The status of a rebuild that runs or was interrupted.
-public struct ShadowStatus: Sendable, Hashable {
-    public var schema: String
-    public var position: Int64
-    public var tail: Int64
-    public var beganAt: Timestamp
-    /// Recorded events per second since the present rebuild began or continued.
-    public var rate: Double
-    /// Whether a process fills the shadow now.
-    public var isUnderWay: Bool
-    public var secondsLeft: Double? { isUnderWay && rate > 0 ? (Double(tail) - Double(position)) / rate : nil }
 }
 
 extension ReadModels {
@@ -63,34 +48,25 @@ extension ReadModels {
             SELECT c.schema, c.version, p.position, log.tail() - p.position,
                 coalesce(extract(epoch FROM clock_timestamp() - (
                     SELECT recorded_at FROM log.recorded_events WHERE position = p.position + 1))::float8, 0),
-                coalesce(t.rows, 0)::bigint, coalesce(t.bytes, 0)::bigint, c.built_at,
-                CASE WHEN log.is_held(c.schema) THEN clock_timestamp() WHEN isfinite(c.served_at) THEN c.served_at END,
-                coalesce(\(ShadowLease.isLeased), false)
+                c.built_at, log.is_held(c.schema)
             FROM log.read_models AS c
             CROSS JOIN LATERAL log.read_model_positions(ARRAY[c.schema]) AS p
-            LEFT JOIN log.shadows AS s ON s.schema = c.schema
-            CROSS JOIN LATERAL (
-                SELECT sum(greatest(k.reltuples, 0)) AS rows, sum(pg_total_relation_size(k.oid)) AS bytes
-                FROM pg_class AS k WHERE k.relnamespace = to_regnamespace(c.schema) AND k.relkind = 'r'
-            ) AS t
             WHERE to_regnamespace(c.schema) IS NOT NULL ORDER BY c.schema
             """
-        ).decode((String, Int32, Int64, Int64, Double, Int64, Int64, Timestamp, Timestamp?, Bool).self)
-        var statuses = found.map { schema, version, position, lag, lagSeconds, rows, bytes, builtAt, servedAt, isLeased in
+        ).decode((String, Int32, Int64, Int64, Double, Timestamp, Bool).self)
+        var statuses = found.map { schema, version, position, lag, lagSeconds, builtAt, isHeld in
             ReadModelStatus(
                 name: Self.name(of: schema), schema: schema, version: version, position: position, lag: max(lag, 0),
-                lagSeconds: max(lagSeconds, 0), rows: rows, bytes: bytes, builtAt: builtAt, servedAt: servedAt,
-                state: state(of: schema, lag: lag, isLeased: isLeased)
+                lagSeconds: max(lagSeconds, 0), builtAt: builtAt, isHeld: isHeld,
+                state: state(of: schema, lag: lag, isHeld: isHeld)
             )
         }
-        for index in statuses.indices where statuses[index].bytes <= Self.countedBytes {
-            statuses[index].rows = try await count(statuses[index].schema)
-        }
+        for index in statuses.indices { statuses[index].bytes = try await bytes(of: statuses[index].schema) }
         let missing = projections.filter { projection in !statuses.contains { $0.schema == type(of: projection).schema } }.map {
             projection in
             ReadModelStatus(
                 name: type(of: projection).name, schema: type(of: projection).schema, version: type(of: projection).version,
-                position: 0, lag: 0, lagSeconds: 0, rows: 0, bytes: 0, state: .missing
+                position: 0, lag: 0, lagSeconds: 0, bytes: 0, state: .missing
             )
         }
         let own = schemas
@@ -99,54 +75,18 @@ extension ReadModels {
         }
     }
 
-    /// The rows of larger read models are not counted, because that would take seconds.
-    private static let countedBytes: Int64 = 500_000_000
-
-    private func count(_ schema: String) async throws -> Int64 {
-        var sum: Int64 = 0
-        for table in try await Self.tables(of: schema, on: client) {
-            do {
-                sum +=
-                    try await client.query("SELECT count(*) FROM \(identifier: schema).\(identifier: table)")
-                    .decode(Int64.self).first ?? 0
-            } catch let error as PostgresError where error.sqlState == .undefinedTable || error.sqlState == .invalidSchemaName {
-                // A cutover has dropped the table meanwhile.
-            }
-        }
-        return sum
-    }
-
-    /// The kept tables, in the order of the read models, and whether a rollback to the target makes them live.
-    /// - Throws: ``ReadModelError/noPreviousTables(_:)``, ``PostgresError``, or `CancellationError`
-    public func kept(for target: RollbackTarget) async throws -> [(name: String, position: Int64, isTarget: Bool)] {
-        let found = try await list().filter { $0.state == .kept }
-        let rolledBack = try await client.query(Self.rolledBack(among: schemas)).decode(
-            String.self)
-        return try projections.map { projection in
-            let (name, live) = (type(of: projection).name, type(of: projection).schema)
-            guard let copy = found.first(where: { $0.schema == live + Self.previousSuffix }) else {
-                throw ReadModelError.noPreviousTables(name)
-            }
-            return (name, copy.position, rolledBack.contains(live) == (target == .newer))
-        }
-    }
-
-    /// Lists the rebuilds of these read models.
-    /// - Throws: ``PostgresError``, or `CancellationError`
-    public func shadows() async throws -> [ShadowStatus] {
-        try await client.query(
-            """
-            SELECT s.schema, coalesce(c.position, 0), log.tail(), s.began_at,
-                (coalesce(c.position, 0) - s.resumed_from)
-                    / greatest(extract(epoch FROM clock_timestamp() - s.resumed_at)::float8, 0.001),
-                \(ShadowLease.isLeased)
-            FROM log.shadows AS s LEFT JOIN log.read_models AS c ON c.schema = s.schema ORDER BY s.schema
-            """
-        ).decode((String, Int64, Int64, Timestamp, Double, Bool).self).filter { status in
-            projections.contains { status.0 == type(of: $0).schema + Self.rebuildSuffix }
-        }.map { schema, position, tail, beganAt, rate, isUnderWay in
-            ShadowStatus(
-                schema: schema, position: position, tail: tail, beganAt: beganAt, rate: rate, isUnderWay: isUnderWay)
+    /// PostgreSQL locks what it measures, so that a rename or a drop of the tables would be waited for.
+    private func bytes(of schema: String) async throws -> Int64? {
+        do {
+            return try await client.run([
+                "SELECT set_config('lock_timeout', '100ms', true)",
+                """
+                SELECT sum(pg_total_relation_size(oid))::bigint FROM pg_class
+                WHERE relnamespace = to_regnamespace(\(schema)) AND relkind = 'r'
+                """,
+            ])[1].decode(Int64?.self).first ?? nil
+        } catch let error as PostgresError where error.sqlState == .lockNotAvailable {
+            return nil
         }
     }
 
@@ -156,20 +96,22 @@ extension ReadModels {
     public func abort() async throws -> [String] {
         let schemas = projections.map { type(of: $0).schema + Self.rebuildSuffix }
         let found = try await client.query(
-            "UPDATE log.shadows SET is_to_be_aborted = true WHERE schema = ANY(\(schemas)) RETURNING schema"
+            "SELECT s.schema FROM unnest(\(schemas)) AS s (schema) WHERE to_regnamespace(s.schema) IS NOT NULL OR log.is_held(s.schema) ORDER BY 1"
         ).decode(String.self)
         guard !found.isEmpty else { return [] }
-        // A live builder drops its shadow and ends its lease. For a dead builder, this process does both.
-        try await ShadowLease.with(found, client: client) { lease in try await dropShadows(of: lease) }
+        // The role of the application may not end a session of the user.
+        try await client.run([
+            "SELECT set_config('role', 'none', true)",
+            "SELECT pg_terminate_backend(h.pid) FROM unnest(\(found)) AS s (schema) CROSS JOIN unnest(log.holders(s.schema)) AS h (pid)",
+        ])
+        try await ShadowLock.with(found, client: client) { lock in try await dropShadows(of: lock) }
         return found
     }
 
-    private func state(of schema: String, lag: Int64, isLeased: Bool) -> ReadModelStatus.State {
+    private func state(of schema: String, lag: Int64, isHeld: Bool) -> ReadModelStatus.State {
         let own = schemas
         if own.contains(schema) { return lag == 0 ? .ready : lag > 0 ? .behind : .ahead }
-        if schema.hasSuffix(Self.rebuildSuffix) || schema.hasSuffix(Self.verifySuffix) {
-            return isLeased ? .building : .interrupted
-        }
+        if Self.isShadow(schema) { return isHeld ? .building : .interrupted }
         return own.contains { $0 + Self.previousSuffix == schema } ? .kept : .otherVersion
     }
 

@@ -34,11 +34,8 @@ extension ReadModels {
         }
         let shadows = schemas.flatMap { [$0 + Self.rebuildSuffix, $0 + Self.verifySuffix] }
         for schema in try await Self.positions(of: shadows, on: client).keys.sorted() {
-            let row: SQL = "log.shadows AS s WHERE s.schema = \(schema)"
-            // A builder locks the same row first.
-            try await drop(
-                schema, locking: "SELECT FROM \(row) FOR UPDATE",
-                if: "\(lacksErasure(schema)) AND NOT coalesce((SELECT \(ShadowLease.isLeased) FROM \(row)), false)")
+            // A builder that has the copy's lock locks the same row first.
+            try await drop(schema, if: "\(lacksErasure(schema)) AND NOT log.is_held(\(schema))")
         }
     }
 
@@ -49,13 +46,13 @@ extension ReadModels {
     /// - Returns: the positions of the copies that nobody uses now
     /// - Throws: `PostgresError`, `CancellationError`
     func dropForgotten(standing: [String: Int64]) async throws -> [String: Int64] {
-        let unused = try await unwanted(otherVersions: true).filter { !$0.isServed && !$0.isLeased }.map(\.name)
+        let unused = try await unwanted(otherVersions: true).filter { !$0.isHeld }.map(\.name)
         let positions = try await Self.positions(of: unused, on: client)
         for (schema, position) in positions where standing[schema] == position {
             try await drop(
-                schema, locking: "SELECT log.lock_read_models(ARRAY[\(schema)])",
+                schema,
                 if: """
-                    \(lacksErasure(schema, forHours: 24)) AND NOT log.is_served(\(schema))
+                    \(lacksErasure(schema, forHours: 24)) AND NOT log.is_held(\(schema))
                         AND (SELECT position FROM log.read_model_positions(ARRAY[\(schema)])) = \(position)
                     """)
         }
@@ -90,13 +87,13 @@ extension ReadModels {
     private static let lockTimeout = "2s"
 
     /// Drops a schema if a condition holds, also under the lock.
-    private func drop(_ schema: String, locking lock: SQL, if condition: SQL) async throws {
+    private func drop(_ schema: String, if condition: SQL) async throws {
         guard try await client.query("SELECT \(condition)").decode(Bool.self) == [true] else { return }
         do {
             let isDropped = try await drop(schema) { connection in
                 try await connection.query("SELECT set_config('lock_timeout', \(Self.lockTimeout), true)")
                 try await Self.lockNames(on: connection)
-                try await connection.query(lock)
+                try await connection.query("SELECT log.lock_read_models(ARRAY[\(schema)])")
                 return try await connection.query("SELECT \(condition)").decode(Bool.self) == [true]
             }
             if isDropped {
@@ -113,7 +110,6 @@ extension ReadModels {
         return try await client.withLongTransaction { connection in
             guard try await isFree(connection) else { return false }
             try await Self.drop(schema, on: connection)
-            try await connection.query("DELETE FROM log.shadows WHERE schema = \(schema)")
             return true
         }
     }
@@ -122,26 +118,24 @@ extension ReadModels {
     /// - Parameter otherVersions: whether to list the read models of other versions of the program, too
     /// - Throws: ``ReadModelError/served(_:)`` if a server of another version still answers from one of them; `PostgresError`
     public func prunable(otherVersions: Bool = false) async throws -> [String] {
-        let free = try await unwanted(otherVersions: otherVersions).filter { !$0.isLeased }
-        if let served = free.first(where: \.isServed) { throw ReadModelError.served(served.name) }
-        return free.map(\.name)
+        let found = try await unwanted(otherVersions: otherVersions)
+        if let served = found.first(where: { $0.isHeld && !Self.isShadow($0.name) }) { throw ReadModelError.served(served.name) }
+        return found.filter { !$0.isHeld }.map(\.name)
     }
 
-    private func unwanted(otherVersions: Bool) async throws -> [(name: String, isServed: Bool, isLeased: Bool)] {
+    static func isShadow(_ schema: String) -> Bool {
+        schema.hasSuffix(rebuildSuffix) || schema.hasSuffix(verifySuffix)
+    }
+
+    private func unwanted(otherVersions: Bool) async throws -> [(name: String, isHeld: Bool)] {
         let names = projections.map { type(of: $0).name }
         let own = schemas
-        let found = try await client.query(
-            """
-            SELECT c.schema, log.is_served(c.schema), coalesce(\(ShadowLease.isLeased), false)
-            FROM log.read_models AS c LEFT JOIN log.shadows AS s ON s.schema = c.schema ORDER BY c.schema
-            """
-        ).decode((String, Bool, Bool).self)
-        return found.filter { schema, _, _ in
+        let found = try await client.query("SELECT schema, log.is_held(schema) FROM log.read_models ORDER BY schema")
+            .decode((String, Bool).self)
+        return found.filter { schema, _ in
             if own.contains(where: { [$0 + Self.previousSuffix, $0 + Self.verifySuffix].contains(schema) }) { return true }
             let isOwn = own.contains { schema == $0 || schema.hasPrefix($0 + "_") }
             return otherVersions && names.contains(Self.name(of: schema)) && !isOwn
-        }.map { schema, isServed, isLeased in
-            (schema, isServed && !schema.hasSuffix(Self.previousSuffix), isLeased)
-        }
+        }.map { (name: $0, isHeld: $1) }
     }
 }

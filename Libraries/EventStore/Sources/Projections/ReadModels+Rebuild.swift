@@ -39,22 +39,17 @@ extension ReadModels {
     /// - Throws: ``ReadModelError``, ``LogGapError``, ``FormatError``
     @discardableResult
     public func rebuild(progress: @escaping @Sendable (ShadowProgress) -> Void) async throws -> Cutover {
-        try await ShadowLease.with(projections.map { type(of: $0).schema + Self.rebuildSuffix }, client: client) { lease in
-            do {
-                return try await rebuild(under: lease, progress: progress)
-            } catch ReadModelError.aborted(let schema) {
-                try await dropShadows(of: lease)
-                throw ReadModelError.aborted(schema)
-            }
+        try await ShadowLock.with(projections.map { type(of: $0).schema + Self.rebuildSuffix }, client: client) { lock in
+            try await rebuild(under: lock, progress: progress)
         }
     }
 
     private func rebuild(
-        under lease: ShadowLease, progress: @escaping @Sendable (ShadowProgress) -> Void
+        under lock: ShadowLock, progress: @escaping @Sendable (ShadowProgress) -> Void
     ) async throws -> Cutover {
         let reader = LogReader(client: client)
         var copies = try await client.withTransaction { connection in
-            try await lease.check(on: connection)
+            try await lock.check(on: connection)
             return try await openShadows(on: connection)
         }
         let start = copies.position
@@ -64,48 +59,43 @@ extension ReadModels {
             let before = copies.position
             // The later rounds must be faster than the writers.
             let loader = round == 0 ? background : client
-            copies = try await ShadowLoad(copies: copies, lease: lease, filter: filter, client: loader).run { [tail] position in
+            copies = try await ShadowLoad(copies: copies, lock: lock, filter: filter, client: loader).run { [tail] position in
                 progress(ShadowProgress(phase: .loading, position: position, tail: max(tail, position)))
             }
             if round == 0 {
                 progress(ShadowProgress(phase: .makingIndexes, position: copies.position, tail: tail))
-                try await makeIndexes(under: lease)
+                try await makeIndexes(under: lock)
             } else if copies.position - before <= Self.remainder {
                 break
             }
             tail = try await reader.tail()
         }
-        try await dropPreviousTables(under: lease)
-        return try await cutover(under: lease, from: start)
+        try await dropPreviousTables(under: lock)
+        return try await cutover(under: lock, from: start)
     }
 
     /// Opens the shadows, and continues shadows that exist.
     private func openShadows(on connection: LeasedConnection) async throws -> [ReadModelCopy] {
-        let there = Set(
-            try await ReadModelCopy.locked(projections, suffix: Self.rebuildSuffix, on: connection).map(\.schema))
+        let there = try await ReadModelCopy.locked(projections, suffix: Self.rebuildSuffix, on: connection).map(\.schema)
         for projection in projections {
             let shadow = type(of: projection).schema + Self.rebuildSuffix
-            guard !there.contains(shadow) else { continue }
-            try await Self.create(type(of: projection), in: shadow, on: connection)
-            try await connection.query(
-                "UPDATE log.shadows SET has_indexes = false, began_at = clock_timestamp(), resumed_from = 0 WHERE schema = \(shadow)"
-            )
+            if !there.contains(shadow) { try await Self.create(type(of: projection), in: shadow, on: connection) }
         }
         return try await ReadModelCopy.locked(projections, suffix: Self.rebuildSuffix, on: connection)
     }
 
     /// Makes the indexes of one shadow after the other, each in its own transaction. Together they would take all processors of
     /// PostgreSQL from requests.
-    private func makeIndexes(under lease: ShadowLease) async throws {
+    private func makeIndexes(under lock: ShadowLock) async throws {
         for projection in projections {
             try await makeIndexes(type(of: projection), in: type(of: projection).schema + Self.rebuildSuffix)
         }
-        try await client.withTransaction { connection in try await lease.check(on: connection) }
+        try await client.withTransaction { connection in try await lock.check(on: connection) }
     }
 
     private func makeIndexes(_ projection: any Projection.Type, in shadow: String) async throws {
         try await background.withLongTransaction { connection in
-            let made = try await connection.query("SELECT has_indexes FROM log.shadows WHERE schema = \(shadow)")
+            let made = try await connection.query("SELECT has_indexes FROM log.read_models WHERE schema = \(shadow)")
             guard try made.decode(Bool.self) == [false] else { return }
             try await connection.query("SET LOCAL maintenance_work_mem = '256MB'")
             try await connection.query("SET LOCAL max_parallel_maintenance_workers = 0")
@@ -113,8 +103,8 @@ extension ReadModels {
             for table in try await Self.tables(of: shadow, on: connection) {
                 try await connection.query("ANALYZE \(identifier: shadow).\(identifier: table)")
             }
-            // This statement is last, because it locks the row. A renewal of the lease, or an abort, would wait for the row.
-            try await connection.query("UPDATE log.shadows SET has_indexes = true WHERE schema = \(shadow)")
+            // This statement is last, because it locks the row.
+            try await connection.query("UPDATE log.read_models SET has_indexes = true WHERE schema = \(shadow)")
         }
     }
 
@@ -129,9 +119,9 @@ extension ReadModels {
 
     /// Drops the tables that an earlier cutover replaced. It happens before the log's lock is taken, because it waits for readers
     /// of those tables.
-    private func dropPreviousTables(under lease: ShadowLease) async throws {
-        // A separate transaction: while the drop waits, the lease must be renewed, and an operator may abort.
-        try await client.withTransaction { connection in try await lease.check(on: connection) }
+    private func dropPreviousTables(under lock: ShadowLock) async throws {
+        // A separate transaction: the drop waits for readers.
+        try await client.withTransaction { connection in try await lock.check(on: connection) }
         try await client.withLongTransaction { connection in
             try await Self.lockNames(on: connection)
             for projection in projections {
@@ -140,10 +130,12 @@ extension ReadModels {
         }
     }
 
-    /// Drops the shadows that the lease still holds. Another process fills the others.
-    func dropShadows(of lease: ShadowLease) async throws {
+    /// Drops the shadows, if nobody else has taken them.
+    func dropShadows(of lock: ShadowLock) async throws {
         try await client.withLongTransaction { connection in
-            for schema in try await lease.end(on: connection) { try await Self.drop(schema, on: connection) }
+            try await connection.query("SELECT log.lock_read_models(\(lock.schemas))")
+            try await lock.check(on: connection)
+            for schema in lock.schemas { try await Self.drop(schema, on: connection) }
         }
     }
 }

@@ -33,29 +33,29 @@ extension ReadModels {
         limit: Int64 = 20, progress: @escaping @Sendable (ShadowProgress) -> Void
     ) async throws -> [Comparison] {
         let schemas = projections.map { type(of: $0).schema + Self.verifySuffix }
-        return try await ShadowLease.with(schemas, client: client) { lease in
+        return try await ShadowLock.with(schemas, client: client) { lock in
             let result: Result<[Comparison], any Error>
             do {
-                result = .success(try await verify(under: lease, limit: limit, progress: progress))
+                result = .success(try await verify(under: lock, limit: limit, progress: progress))
             } catch {
                 result = .failure(error)
             }
             // A separate task, because this one may be cancelled.
-            await Task { try? await dropShadows(of: lease) }.value
+            await Task { try? await dropShadows(of: lock) }.value
             return try result.get()
         }
     }
 
     private func verify(
-        under lease: ShadowLease, limit: Int64, progress: @escaping @Sendable (ShadowProgress) -> Void
+        under lock: ShadowLock, limit: Int64, progress: @escaping @Sendable (ShadowProgress) -> Void
     ) async throws -> [Comparison] {
-        var copies = try await createShadows(under: lease)
+        var copies = try await createShadows(under: lock)
         progress(ShadowProgress(phase: .loading, position: 0, tail: try await LogReader(client: client).tail()))
         while true {
             let live = try await positions()
             guard live.count == projections.count, let end = live.values.min() else { throw ReadModelError.missing }
             let before = copies.position
-            let load = ShadowLoad(copies: copies, lease: lease, filter: filter, client: client)
+            let load = ShadowLoad(copies: copies, lock: lock, filter: filter, client: client)
             copies = try await load.run(through: end) { position in
                 progress(ShadowProgress(phase: .loading, position: position, tail: end))
             }
@@ -70,9 +70,9 @@ extension ReadModels {
         return comparisons
     }
 
-    private func createShadows(under lease: ShadowLease) async throws -> [ReadModelCopy] {
+    private func createShadows(under lock: ShadowLock) async throws -> [ReadModelCopy] {
         try await client.withTransaction { connection in
-            try await lease.check(on: connection)
+            try await lock.check(on: connection)
             for projection in projections {
                 let shadow = type(of: projection).schema + Self.verifySuffix
                 try await Self.create(type(of: projection), in: shadow, on: connection)

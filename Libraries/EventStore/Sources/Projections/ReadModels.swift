@@ -120,27 +120,6 @@ public struct ReadModels: Sendable {
     }
     private static let page: Int64 = 10_000
 
-    /// Notes that a server uses the read models. For these seconds a prune is refused, even without a session's lock.
-    func noteServed(forSeconds seconds: Double) async throws {
-        // One statement for each row. A single statement would lock the rows in another order than an append or a cutover does.
-        for projection in projections {
-            try await client.query(
-                """
-                UPDATE log.read_models
-                SET served_at = clock_timestamp(),
-                    served_until = greatest(served_until, clock_timestamp() + make_interval(secs => \(seconds)))
-                WHERE schema = \(type(of: projection).schema)
-                """)
-        }
-    }
-
-    /// Takes a session lock for each read model. A prune refuses while the session lives; the lock writes nothing.
-    /// - Throws: `PostgresError`
-    package func holdServed(on session: LeasedConnection) async throws {
-        for projection in projections { try await session.query("SELECT log.hold_served(\(type(of: projection).schema))") }
-        try await noteServed(forSeconds: 0)
-    }
-
     /// The schemas of the live tables.
     var schemas: [String] { projections.map { type(of: $0).schema } }
 
@@ -185,6 +164,7 @@ public enum ReadModelError: Error, Hashable, CustomStringConvertible {
     case ahead(String, position: Int64, tail: Int64)
     /// Another process fills this shadow.
     case underWay(String)
+    /// The process lost its lock on the shadow, for example because another one aborted the work.
     case aborted(String)
     case noPreviousTables(String)
     /// Another process renames or drops tables and does not finish.
@@ -205,12 +185,13 @@ public enum ReadModelError: Error, Hashable, CustomStringConvertible {
             "The read model \(schema) is at position \(position), but the log ends at \(tail): the log has lost its end. If that "
                 + "is as it should be, after a restore say, rebuild the read models."
         case .underWay(let schema): "Another process is filling \(schema)."
-        case .aborted(let schema): "The work on \(schema) was aborted, and its tables were dropped."
+        case .aborted(let schema):
+            "The work on \(schema) ended early: it was aborted, or the connection to the database was lost."
         case .noPreviousTables(let name): "The read model \(name) has no tables to go back to."
         case .busy:
             "Another process is replacing or dropping tables of read models, and waits for their readers: try again later."
         case .served(let schema):
-            "A server answers from the read model \(schema): stop the servers of that version. Behind a pooler, wait 20 minutes then."
+            "A server answers from the read model \(schema): stop the servers of that version."
         case .missing: "A read model is missing: rebuild the read models."
         case .unreadable(let error):
             "The read models cannot follow the log, in which this program cannot read a recorded event (\(error)): replace this "

@@ -10,7 +10,7 @@ struct ShadowLoad: Sendable {
     private static let slice = 2_500
 
     let copies: [ReadModelCopy]
-    let lease: ShadowLease
+    let lock: ShadowLock
     /// The recorded events to read; the shadows need no events of other modules.
     let filter: LogFilter
     let client: PostgresClient
@@ -80,7 +80,7 @@ struct ShadowLoad: Sendable {
     private func write(_ folded: Folded, into copies: [ReadModelCopy]) async throws {
         try await client.withLongTransaction { connection in
             let there = try await ReadModelCopy.locked(copies.map(\.projection), as: copies.map(\.schema), on: connection)
-            try await lease.check(on: connection)
+            try await lock.check(on: connection)
             // A former builder's last transaction may have ended after this builder read the positions.
             guard there.map(\.position) == copies.map(\.position) else { throw ReadModelError.underWay(copies[0].schema) }
             try await connection.query("SET LOCAL synchronous_commit = off")

@@ -15,29 +15,11 @@ extension OperatorReport {
                     [
                         "name": .string($0.name), "version": JSON($0.version), "schema": .string($0.schema),
                         "state": .string($0.state.rawValue), "position": .integer($0.position), "lag": .integer($0.lag),
-                        "lag_seconds": .figure($0.lagSeconds), "rows": .integer($0.rows), "bytes": .integer($0.bytes),
-                        "built_at": .time($0.builtAt), "served_at": .time($0.servedAt),
+                        "lag_seconds": .figure($0.lagSeconds), "bytes": .integer($0.bytes),
+                        "built_at": .time($0.builtAt), "in_use": .bool($0.isHeld),
                     ]
                 })
             return .complete()
-        }
-    }
-
-    static func rebuilds(of modules: [ModuleRegistration]) -> OperatorReport {
-        OperatorReport(
-            "projections rebuilds", "List the rebuilds that run or were interrupted.",
-            [.init("name", .word(modules.projections.map { type(of: $0).name }), "Only rebuilds of this read model.")]
-        ) { query in
-            let shadows = try await models(query, of: modules).named(query.arguments.texts("name")).shadows()
-            try query.show(
-                shadows.map {
-                    [
-                        "schema": .string($0.schema), "state": .string($0.isUnderWay ? "under way" : "interrupted"),
-                        "position": .integer($0.position), "tail": .integer($0.tail), "began_at": .time($0.beganAt),
-                        "events_a_second": .figure($0.isUnderWay ? $0.rate : nil), "remaining_seconds": .figure($0.secondsLeft),
-                    ]
-                })
-            return shadows.isEmpty ? .nothing("No rebuild is running or interrupted.") : .complete()
         }
     }
 

@@ -87,7 +87,7 @@ extension [ModuleRegistration] {
         [
             .streams(of: self), .stream(of: self), .streamState(of: self), .streamChanges(of: self), .tail(of: self),
             .recordedEvent(of: self), .search(of: self), .trace(of: self), .statistics, .readModels(of: self),
-            .rebuilds(of: self), .subscriptions, .parkedStreams,
+            .subscriptions, .parkedStreams,
         ] + flatMap(\.operatorReports)
     }
 }

@@ -29,12 +29,13 @@ struct AccountsEraseCommand: AsyncParsableCommand {
     var compact = false
 
     @OptionGroup var consent: ConsentOptions
+    @OptionGroup var trial: TrialOptions
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
         let (name, unknown) = (account, "No account has this id or address.")
-        try await database.erase(consent, options, isCompacting: compact, unknown: unknown) { modules in
+        try await database.erase(consent, trial, options, isCompacting: compact, unknown: unknown) { modules in
             let accounts = modules[AccountsModule.self]
             let id: AccountID
             do { id = try await accounts.id(named: name) } catch AccountRejection.unknownAccount {

@@ -25,18 +25,19 @@ struct AccountsRevokeCommand: AsyncParsableCommand {
     var account: String
 
     @OptionGroup var consent: ConsentOptions
+    @OptionGroup var trial: TrialOptions
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let (name, consent) = (account, consent)
+        let (name, consent, trial) = (account, consent, trial)
         let (id, state, count, position) = try await database.with(.existing) { database, logger in
             try await database.appending(logger: logger) { modules -> (AccountID, String, Int64, Int64?) in
                 let accounts = modules[AccountsModule.self]
                 do {
                     let (id, count) = try await accounts.account(named: name)
                     guard count > 0 else { return (id, "had no token", 0, nil) }
-                    if consent.dryRun { return (id, "would be revoked", count, nil) }
+                    if trial.dryRun { return (id, "would be revoked", count, nil) }
                     try await consent.require("This ends \(count) tokens of account \(id.rawValue) for ever.")
                     let (ended, position) = try await accounts.revokeTokens(of: id, context: Self.context)
                     return (id, "revoked", Int64(ended), position)

@@ -23,12 +23,13 @@ struct LogImportCommand: AsyncParsableCommand {
     var file: String
 
     @OptionGroup var consent: ConsentOptions
+    @OptionGroup var trial: TrialOptions
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
         let input = try InputFile.open(file)
-        let isTrial = consent.dryRun
+        let isTrial = trial.dryRun
         if !isTrial {
             let target = try database.settings().databaseDescription
             try await consent.require("This imports \(file) into \(target), and cannot be undone.")

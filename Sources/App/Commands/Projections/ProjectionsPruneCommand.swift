@@ -21,13 +21,14 @@ struct ProjectionsPruneCommand: AsyncParsableCommand {
     var otherVersions = false
 
     @OptionGroup var consent: ConsentOptions
+    @OptionGroup var trial: TrialOptions
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
         let schemas = try await choice.tending(database) { models in
             let unwanted = try await models.prunable(otherVersions: otherVersions)
-            if consent.dryRun { return unwanted }
+            if trial.dryRun { return unwanted }
             if !unwanted.isEmpty {
                 try await consent.require(
                     "This drops \(unwanted.joined(separator: ", ")). A rollback to these tables is impossible afterwards.")
@@ -35,6 +36,6 @@ struct ProjectionsPruneCommand: AsyncParsableCommand {
             return try await models.prune(otherVersions: otherVersions)
         }
         try options.output.write(
-            ReadModelChoice.rows(ofDropped: schemas, isTrial: consent.dryRun), whenEmpty: "There was nothing to drop.")
+            ReadModelChoice.rows(ofDropped: schemas, isTrial: trial.dryRun), whenEmpty: "There was nothing to drop.")
     }
 }

@@ -10,17 +10,14 @@ struct ProjectionsRebuildCommand: AsyncParsableCommand {
         discussion: """
             The command fills new tables beside the old ones and replaces the old ones at one position of the log. It keeps the \
             old tables in schemas named …_previous: `humon projections rollback` returns to them, `humon projections prune` \
-            drops them. If a rebuild was interrupted, the next one continues it. Servers on the same machine have priority.
+            drops them. If a rebuild was interrupted, the next one continues it; `humon projections list` shows how far it is. \
+            Servers on the same machine have priority.
 
             EXAMPLE: humon projections rebuild --all
-            EXAMPLE: humon projections rebuild events --status
             """
     )
 
     @OptionGroup var choice: ReadModelChoice
-
-    @Flag(help: "Print the progress of a running or interrupted rebuild; exit with 2 if no rebuild exists.")
-    var status = false
 
     @Flag(help: "End a running or interrupted rebuild and drop its new tables; exit with 2 if no rebuild exists.")
     var abort = false
@@ -29,19 +26,9 @@ struct ProjectionsRebuildCommand: AsyncParsableCommand {
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: OutputOptions
 
-    /// - Throws: `ValidationError`
-    func validate() throws {
-        if status, abort { throw ValidationError("--status and --abort exclude each other.") }
-    }
-
     func run() async throws {
         let output = options.output
-        if status {
-            let report = OperatorReport.named("projections rebuilds")
-            return try await database.print(report, try report.arguments(["name": choice.names]), output)
-        }
         if abort { return try await abortRebuild(output) }
-        if consent.dryRun { return try await showPlan(output) }
         let clock = ContinuousClock()
         let start = clock.now
         let bar = ProgressBar()
@@ -66,21 +53,9 @@ struct ProjectionsRebuildCommand: AsyncParsableCommand {
     }
 
     private func abortRebuild(_ output: Output) async throws {
-        let dropped: [String] = try await choice.tending(database) { models in
-            let shadows = try await models.shadows().map(\.schema)
-            guard !shadows.isEmpty else { return [] }
-            if consent.dryRun { return shadows }
-            try await consent.require("This ends the rebuild and drops \(shadows.joined(separator: ", ")).")
-            return try await models.abort()
-        }
+        try await consent.require("This ends the rebuild and drops what it has built.")
+        let dropped = try await choice.tending(database) { models in try await models.abort() }
         guard !dropped.isEmpty else { throw NegativeResult("No rebuild is running or interrupted.") }
-        try output.write(ReadModelChoice.rows(ofDropped: dropped, isTrial: consent.dryRun))
-    }
-
-    private func showPlan(_ output: Output) async throws {
-        let tail = try await database.reading { client in try await LogReader(client: client).tail() }
-        let names = choice.all ? Backend.projections.map { type(of: $0).name } : choice.names
-        try output.write(
-            names.map { ["name": .string($0), "position": JSON(tail), "state": "would be rebuilt"] })
+        try output.write(ReadModelChoice.rows(ofDropped: dropped))
     }
 }

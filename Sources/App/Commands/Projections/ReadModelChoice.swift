@@ -58,7 +58,7 @@ struct ReadModelChoice: ParsableArguments {
     }
 
     /// The rows for schemas that a command drops, or would drop.
-    static func rows(ofDropped schemas: [String], isTrial: Bool) -> [JSONObject] {
+    static func rows(ofDropped schemas: [String], isTrial: Bool = false) -> [JSONObject] {
         schemas.map { ["schema": .string($0), "state": isTrial ? "would be dropped" : "dropped"] }
     }
 

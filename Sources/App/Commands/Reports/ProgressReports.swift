@@ -6,7 +6,7 @@ struct ProjectionsListCommand: ReportCommand {
     static let report = OperatorReport.named("projections list")
     static let configuration: CommandConfiguration = describing(
         """
-        The number of rows of a large read model is PostgreSQL's estimate. States: ready; behind (a server catches up by \
+        States: ready; behind (a server catches up by \
         itself); missing, or ahead of the log (`humon projections rebuild` repairs both); kept (for a rollback); building; \
         interrupted (the next rebuild continues it); other version.
 

@@ -29,6 +29,7 @@ struct UsersEraseCommand: AsyncParsableCommand {
     var compact = false
 
     @OptionGroup var consent: ConsentOptions
+    @OptionGroup var trial: TrialOptions
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: OutputOptions
 
@@ -39,7 +40,8 @@ struct UsersEraseCommand: AsyncParsableCommand {
 
     func run() async throws {
         let user = UserID(rawValue: id)
-        try await database.erase(consent, options, isCompacting: compact, unknown: "No user has the id \(id).") { modules in
+        let unknown = "No user has the id \(id)."
+        try await database.erase(consent, trial, options, isCompacting: compact, unknown: unknown) { modules in
             let users = modules[UsersModule.self]
             return ErasablePerson(
                 kind: "user", id: user.rawValue, parts: [("event", "events"), ("attendance", "attendances")],

@@ -24,6 +24,7 @@ struct UsersRevokeCommand: AsyncParsableCommand {
     var id: Int64
 
     @OptionGroup var consent: ConsentOptions
+    @OptionGroup var trial: TrialOptions
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: OutputOptions
 
@@ -33,13 +34,13 @@ struct UsersRevokeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let (user, consent) = (UserID(rawValue: id), consent)
+        let (user, consent, trial) = (UserID(rawValue: id), consent, trial)
         let (state, position) = try await database.with(.existing) { database, logger in
             try await database.appending(logger: logger) { modules -> (String, Int64?) in
                 let users = modules[UsersModule.self]
                 do {
                     guard try await users.hasToken(user) else { return ("had no token", nil) }
-                    if consent.dryRun { return ("would be revoked", nil) }
+                    if trial.dryRun { return ("would be revoked", nil) }
                     try await consent.require("This ends the token of user \(user.rawValue) for ever.")
                     let (position, wasAlive) = try await users.revokeToken(of: user, context: Self.context)
                     return wasAlive ? ("revoked", position) : ("had no token", nil)

@@ -45,7 +45,6 @@ public final class LogNotifier: Service {
     public let history: LogHistory
     private let client: PostgresClient
     private let listens: Bool
-    private let prepareSession: @Sendable (LeasedConnection) async throws -> Void
     private let pollSeconds: Double
     private let logger: Logger
     private let state = Mutex(State())
@@ -55,16 +54,11 @@ public final class LogNotifier: Service {
     ///   - client: sends NOTIFY, and keeps one connection to listen
     ///   - listens: whether this process reads the log. Without it, the notifier sends notifications and receives none.
     ///   - pollSeconds: the interval at which every reader wakes in any case
-    ///   - prepareSession: runs on every new listening session before LISTEN
-    public init(
-        client: PostgresClient, listens: Bool, pollSeconds: Double = 1, logger: Logger,
-        prepareSession: @escaping @Sendable (LeasedConnection) async throws -> Void = { _ in }
-    ) {
+    public init(client: PostgresClient, listens: Bool, pollSeconds: Double = 1, logger: Logger) {
         self.client = client
         // A pooler in transaction mode passes no notifications on, so the notifier polls only.
         self.listens = listens && !client.configuration.isPooled
         self.pollSeconds = pollSeconds
-        self.prepareSession = prepareSession
         self.logger = logger
         history = LogHistory(logger: logger)
     }
@@ -183,7 +177,6 @@ public final class LogNotifier: Service {
         while !Task.isCancelled {
             do {
                 try await client.withConnection { connection in
-                    try await prepareSession(connection)
                     try await connection.withNotifications(on: Self.channel) { notifications in
                         // Other processes may have announced changes while this one did not listen.
                         sendRound()

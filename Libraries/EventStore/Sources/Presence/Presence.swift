@@ -1,0 +1,156 @@
+public import Logging
+public import Postgres
+public import ServiceLifecycle
+
+/// What the programs of a database know of each other: which versions serve, with the stored formats that each reads and writes, and which
+/// read models they answer from.
+///
+/// Every server holds advisory locks for both, shared, on a connection of its own. So PostgreSQL knows them without a heartbeat.
+public struct Presence: Service {
+    /// The first key of the locks of versions: "humf".
+    private static let lockClass: Int32 = 0x6875_6D66
+    /// The second key of the lock that a server holds while it enters. No version has this key.
+    private static let entranceKey: Int32 = 0
+    /// Seconds between two statements that show whether the connection is still open.
+    private static let pulseSeconds = 5.0
+
+    public let program: ProgramFormats
+    private let readModels: [String]
+    private let client: PostgresClient
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - program: the formats of this program
+    ///   - readModels: that this program answers from while ``run()`` runs
+    ///   - client: ``run()`` takes one of its connections for good
+    public init(_ program: ProgramFormats, readModels: ReadModels? = nil, client: PostgresClient, logger: Logger) {
+        self.program = program
+        self.readModels = readModels?.schemas ?? []
+        self.client = client
+        self.logger = logger
+    }
+
+    /// Checks for a conflict with the serving versions, then registers this one.
+    /// - Throws: ``FormatConflict``, `PostgresError`
+    public func prepare() async throws {
+        if let conflict = try await conflict() { throw conflict }
+        try await register()
+    }
+
+    /// The first conflict between this program and a serving version; nil if there is none.
+    /// - Throws: `PostgresError`
+    public func conflict() async throws -> FormatConflict? { FormatConflict(of: program, with: try await serving()) }
+
+    /// How many versions of the program serve, beside this one.
+    /// - Throws: `PostgresError`
+    public func servingCount() async throws -> Int { try await serving().count }
+
+    /// The versions that serve now, without this one.
+    /// - Throws: `PostgresError`
+    func serving() async throws -> [ProgramFormats] { try await serving(client) }
+
+    private func serving(_ database: some PostgresQuerying) async throws -> [ProgramFormats] {
+        let rows = try await database.query(
+            """
+            SELECT program, category, type, readable, written FROM log.program_formats
+            WHERE program <> \(program.key) AND program IN (
+                SELECT objid::bigint FROM pg_locks
+                WHERE locktype = 'advisory' AND classid::bigint = \(Int64(Self.lockClass)) AND objsubid = 2 AND granted
+                    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+            )
+            """
+        ).decode((Int32, String, String, Int16, Int16?).self)
+        return Dictionary(grouping: rows, by: \.0).sorted { $0.key < $1.key }.map { _, rows in
+            ProgramFormats(
+                entries: rows.map { _, category, type, readable, written in
+                    ProgramFormats.Entry(category: category, type: type, readable: readable, written: written)
+                })
+        }
+    }
+
+    /// Inserts the formats of this version, unless another server of the version has done so.
+    private func register() async throws {
+        let entries = program.entries
+        try await client.query(
+            """
+            INSERT INTO log.program_formats (program, category, type, readable, written)
+            SELECT \(program.key), * FROM unnest(
+                \(entries.map(\.category)), \(entries.map(\.type)), \(entries.map(\.readable)), \(entries.map(\.written))
+            )
+            ON CONFLICT DO NOTHING
+            """
+        )
+    }
+
+    // MARK: Serving
+
+    /// Holds the locks while a server runs.
+    /// - Throws: ``FormatConflict`` where another version has begun to serve since this one was prepared. Later it is logged.
+    public func run() async throws {
+        try await cancelWhenGracefulShutdown { [self] in
+            var (hasServed, logged) = (false, FormatConflict?.none)
+            var backOff = BackOff(firstSeconds: 0.25, longestSeconds: 5)
+            while !Task.isCancelled {
+                do {
+                    try await register()
+                    try await whileServing { connection, conflict in
+                        if let conflict, !hasServed { throw conflict }
+                        if let conflict, conflict != logged {
+                            logger.critical("another version of the program serves", metadata: ["error": "\(conflict)"])
+                        }
+                        (hasServed, logged) = (true, conflict)
+                        backOff.reset()
+                        while true {
+                            try await Task.sleep(for: .seconds(Self.pulseSeconds))
+                            try await connection.query("SELECT 1")
+                        }
+                    }
+                } catch let conflict as FormatConflict {
+                    throw conflict
+                } catch is CancellationError {
+                    return
+                } catch {
+                    logger.debug("not known as serving; trying again", metadata: ["error": "\(error)"])
+                    try? await Task.sleep(for: backOff.next())
+                }
+            }
+        }
+    }
+
+    /// - Parameter body: also takes the first conflict with the versions that served before this one
+    private func whileServing(_ body: (LeasedConnection, FormatConflict?) async throws -> Void) async throws {
+        guard client.configuration.isPooled else {
+            return try await client.withConnection { connection in
+                let result: Result<Void, any Error>
+                do {
+                    result = .success(try await body(connection, try await enter(by: "pg_advisory_lock_shared", on: connection)))
+                } catch { result = .failure(error) }
+                // Where that fails the client closes the connection, and the locks end with its session.
+                do { try await connection.query("SELECT pg_advisory_unlock_all()") } catch {
+                    try result.get()
+                    throw error
+                }
+                try result.get()
+            }
+        }
+        // A pooler in transaction mode keeps a session for one transaction only. This transaction has no snapshot while it is idle.
+        try await client.withTransaction { connection in
+            try await connection.query("SET LOCAL idle_in_transaction_session_timeout = 0")
+            try await body(connection, try await enter(by: "pg_advisory_xact_lock_shared", on: connection))
+        }
+    }
+
+    /// Takes the locks, and then looks for a conflict, while no other server does so. So of two versions in conflict the second sees the
+    /// first, and the first does not see the second.
+    /// - Parameter function: takes a lock for the session, or for its transaction
+    private func enter(by function: SQL, on connection: LeasedConnection) async throws -> FormatConflict? {
+        try await client.withTransaction { entrance in
+            try await entrance.query("SELECT pg_advisory_xact_lock(\(Self.lockClass), \(Self.entranceKey))")
+            try await connection.query("SELECT \(function)(\(Self.lockClass), \(program.key))")
+            for schema in readModels {
+                try await connection.query("SELECT \(function)(log.lock_class(), hashtext(\(schema)))")
+            }
+            return FormatConflict(of: program, with: try await serving(entrance))
+        }
+    }
+}
