@@ -32,11 +32,17 @@ func library(_ name: String, _ dependencies: [Target.Dependency] = [], tests: [T
 }
 
 /// A part of the product.
+/// - Parameter testFiles: folders of files that its tests read
 func part(
-    _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [], tests: [Target.Dependency]? = nil
+    _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [], tests: [Target.Dependency]? = nil,
+    testFiles: [String] = []
 ) -> [Target] {
     let target = Target.target(name: name, dependencies: dependencies, exclude: exclude)
-    return [target] + (tests.map { [.testTarget(name: name + "Tests", dependencies: [.byName(name: name)] + $0)] } ?? [])
+    guard let tests else { return [target] }
+    return [
+        target,
+        .testTarget(name: name + "Tests", dependencies: [.byName(name: name)] + tests, exclude: testFiles),
+    ]
 }
 
 /// What several targets of tests share.
@@ -107,7 +113,8 @@ let targets: [[Target]] = [
         tests: [
             "App", "HTTPServer", "Hashing", "CZlib", "CZstd", "TestChance", "TestDatabase", "TestExposition", "TestHTTP",
             "TestServer", .serviceLifecycle, .yams,
-        ]),
+        ],
+        testFiles: ["Transcripts"]),
     // The files of the map page. Their list is in web_files.c.
     part("CWebPage", exclude: ["data", "page"]),
     part(

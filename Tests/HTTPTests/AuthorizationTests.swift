@@ -17,7 +17,7 @@ import Testing
             for headers in cases {
                 for route in writing {
                     let path = route.path.replacing("{id}", with: "\(id)")
-                    for body in [`Changing an event`.required, #"{"event":{"id":\#(id)}}"#] {
+                    for body in [TestAPI.required, #"{"event":{"id":\#(id)}}"#] {
                         let answer = try await api.send(route.method, path, body, headers: headers)
                         #expect((answer.status, answer.body) == (401, ""), "\(headers) \(route.operation)")
                     }

@@ -23,7 +23,7 @@ import Testing
                 let list = try await api.send(.get, "/v1/events/nearests?lat=37.76&lon=-122.43")
                 #expect([200, 500].contains(list.status), "\(fault)")
                 #expect(
-                    try await api.send(.patch, "/v1/events/\(faulty)", token: "owner", `Changing an event`.required).status
+                    try await api.send(.patch, "/v1/events/\(faulty)", token: "owner", TestAPI.required).status
                         == 500,
                     "\(fault)")
                 #expect(try await api.send(.get, "/v1/events/\(sound)").status == 200, "\(fault)")

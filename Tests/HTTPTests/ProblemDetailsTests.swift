@@ -85,7 +85,7 @@ private struct Refusal: Sendable {
             validationFailed
                 + #"[{"pointer":"/device_token","code":"too_long","detail":"Device token is too long (maximum is 255 bytes)"}]"#),
         Refusal.post(
-            "/v1/events", `Changing an event`.required, headers: ["idempotency-key": "k1"], 422,
+            "/v1/events", TestAPI.required, headers: ["idempotency-key": "k1"], 422,
             #"{"message":"Validation Failed","errors":["Idempotency-Key was used for another request"]}"#,
             #""title":"Idempotency key reused","status":422,"code":"idempotency_key_reused","detail":"Idempotency-Key was used for another request""#
         ),
@@ -94,7 +94,7 @@ private struct Refusal: Sendable {
             problem: #""title":"Unauthorized","status":401,"code":"unauthorized""#),
         Refusal(
             method: .patch, path: "/v1/events/1", headers: ["tb-device-token": "friend", "content-type": "application/json"],
-            body: `Changing an event`.required, status: 403, plain: #"{"message":"Forbidden"}"#,
+            body: TestAPI.required, status: 403, plain: #"{"message":"Forbidden"}"#,
             problem: #""title":"Forbidden","status":403,"code":"forbidden""#),
         Refusal(path: "/v1/events/99", status: 404, plain: notFound, problem: missing),
         Refusal(path: "/v1/nothing", status: 404, plain: notFound, problem: missing),
@@ -106,7 +106,7 @@ private struct Refusal: Sendable {
         Refusal(
             method: .patch, path: "/v1/events/1",
             headers: ["tb-device-token": "owner", "content-type": "application/json", "if-match": "\"9\""],
-            body: `Changing an event`.required, status: 412, plain: #"{"message":"Precondition Failed"}"#,
+            body: TestAPI.required, status: 412, plain: #"{"message":"Precondition Failed"}"#,
             problem: #""title":"Precondition failed","status":412,"code":"precondition_failed""#),
         Refusal.post(
             "/v1/events", String(repeating: " ", count: 1_001), 413,

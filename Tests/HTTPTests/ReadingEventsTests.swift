@@ -7,59 +7,6 @@ import TestDatabase
 import TestHTTP
 import Testing
 
-@Suite struct `Reading an event over HTTP` {
-    @Test func `reading an event needs no header`() async throws {
-        try await TestAPI.with { api in
-            _ = try await api.createEvent()
-            for path in ["/v1/events/1", "/v1/events/1.json", "/v1/events/1/"] {
-                let answer = try await api.send(.get, path, headers: [:])
-                #expect(answer.status == 200, "\(path)")
-                #expect(answer.json?["id"] == .number("1"), "\(path)")
-            }
-        }
-    }
-
-    @Test func `reading an unknown event gets 404`() async throws {
-        let ids: [String] = ["0", "2", "-1", "+1", "abc", "1e3", "1.5", "99999999999999999999", "%00", "%F0%9F%8E%89", "null"]
-        try await TestAPI.with { api in
-            _ = try await api.createEvent()
-            for id in ids {
-                let answer = try await api.send(.get, "/v1/events/\(id)")
-                #expect((answer.status, answer.body) == (404, notFound), "\(id)")
-            }
-        }
-    }
-
-    @Test func `HEAD returns the headers without the event`() async throws {
-        try await TestAPI.with(.live) { api in
-            _ = try await api.createEvent()
-            let answer = try await api.send(.head, "/v1/events/1", headers: [:])
-            #expect(answer.status == 200)
-            #expect(answer.body.isEmpty)
-        }
-    }
-
-    @Test func `escaped letters and digits in a path are those letters and digits`() async throws {
-        try await TestAPI.with { api in
-            _ = try await api.createEvent("owner")
-            for path in ["/v1/events/%31", "/%76%31/events/1%2Ejson", "/v1/%65vents/1"] {
-                let answer = try await api.client.send(.get, path)
-                #expect(answer.status == .ok, "\(path)")
-            }
-        }
-    }
-
-    @Test func `a coordinate of -0 is 0`() async throws {
-        try await TestAPI.with { api in
-            try await api.signUp("owner")
-            let body = #"{"name":"Null Island","lat":-0,"lon":"-0.0","started_at":"2013-09-16T00:00:00Z"}"#
-            #expect(try await api.send(.post, "/v1/events", token: "owner", body).status == 200)
-            let event = try await api.send(.get, "/v1/events/1")
-            #expect(event.body.contains(#""lat":0.0,"lon":0.0,"#), "\(event.body)")
-        }
-    }
-}
-
 @Suite struct `What no event can be` {
     @Test func `an id far beyond the last one gets 404 while the table of events cannot be read`() async throws {
         try await TestAPI.with { api in
@@ -113,22 +60,6 @@ import Testing
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             #expect(answers == Array(repeating: 200, count: 16))
-        }
-    }
-
-    @Test func `a position far beyond the log gets 503 from the index and from a task`() async throws {
-        try await TestAPI.with { api in
-            let event = try await api.createEvent()
-            for position in ["9223372036854775807", "2000000", "100"] {
-                for path in ["/v1/events/\(event)", "/v1/events/nearests?lat=37.76&lon=-122.43"] {
-                    for _ in 0..<2 {
-                        let answer = try await api.send(
-                            .get, path, headers: ["humon-position": position, "accept": "application/problem+json"])
-                        #expect(answer.status == 503)
-                        #expect(answer.body.contains(#""code":"position_not_reached""#), "\(answer.body)")
-                    }
-                }
-            }
         }
     }
 }

@@ -25,6 +25,8 @@ extension Scrypt {
 /// The API on a database of its own, behind its HTTP interface.
 struct TestAPI: Sendable {
     static let secret = "s3cret-of-the-app"
+    /// The required fields of an event.
+    static let required = #"{"name":"Later","lat":1.5,"lon":2.5,"started_at":"2014-01-01T00:00:00Z"}"#
 
     let client: TestClient
     /// Sends requests to the operators' address.

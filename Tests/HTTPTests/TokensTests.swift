@@ -49,12 +49,12 @@ import Testing
 
     @Test func `a replaced token gets 401 for a write that the server carried out or refused before`() async throws {
         let cases: [(method: HTTPRequest.Method, target: String, body: String, status: Int)] = [
-            (.patch, "/v1/events/own", `Changing an event`.required, 200),
-            (.patch, "/v1/events/1", `Changing an event`.required, 403),
-            (.patch, "/v1/events/none", `Changing an event`.required, 404), (.delete, "/v1/events/own", "", 200),
+            (.patch, "/v1/events/own", TestAPI.required, 200),
+            (.patch, "/v1/events/1", TestAPI.required, 403),
+            (.patch, "/v1/events/none", TestAPI.required, 404), (.delete, "/v1/events/own", "", 200),
             (.delete, "/v1/events/1", "", 403), (.put, "/v1/events/1/attendance", "", 200),
             (.delete, "/v1/events/1/attendance", "", 200), (.put, "/v1/events/99/attendance", "", 404),
-            (.post, "/v1/events", `Changing an event`.required, 200),
+            (.post, "/v1/events", TestAPI.required, 200),
             (.post, "/v1/attendances", #"{"event":{"id":1}}"#, 200), (.post, "/v1/attendances", #"{"event":{"id":1e30}}"#, 404),
         ]
         try await TestAPI.with { api in
@@ -140,7 +140,7 @@ import Testing
             #expect(try await api.send(.post, "/v1/users/me/token", token: "old", #"{"device_token":"new"}"#).status == 200)
             let answers = [
                 try await api.send(.get, "/v1/events/\(id)", token: "old"),
-                try await api.send(.patch, "/v1/events/\(id)", token: "old", `Changing an event`.required),
+                try await api.send(.patch, "/v1/events/\(id)", token: "old", TestAPI.required),
                 try await api.send(.put, "/v1/events/\(id)/attendance", token: "old"), try await api.signUp("old"),
             ]
             #expect(answers.map(\.status) == [401, 401, 401, 401])

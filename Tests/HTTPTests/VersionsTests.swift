@@ -26,12 +26,12 @@ import Testing
                 #expect(
                     try await api.send(.patch, path, token: "owner", type: mergePatch, patch, headers: key).header("etag") == tag)
                 let whole = try await api.send(
-                    .patch, path, token: "owner", `Changing an event`.required, headers: ["if-match": tag])
+                    .patch, path, token: "owner", TestAPI.required, headers: ["if-match": tag])
                 #expect(whole.header("etag") == (try await api.send(.get, path).header("etag")))
                 // The event changed after the request that is repeated.
                 let late = try await api.send(.patch, path, token: "owner", type: mergePatch, patch, headers: key)
                 #expect((late.status, late.header("etag")) == (200, tag))
-                #expect(try await api.send(.put, path, token: "owner", `Changing an event`.required).header("etag") == nil)
+                #expect(try await api.send(.put, path, token: "owner", TestAPI.required).header("etag") == nil)
             }
         }
     }
@@ -103,7 +103,7 @@ import Testing
                 let first = try await api.tag(path)
                 for condition in [#""2""#, #"W/"1""#, "1", "", #""x""#, #""99999999999""#] {
                     let answer = try await api.send(
-                        method, path, token: "owner", `Changing an event`.required,
+                        method, path, token: "owner", TestAPI.required,
                         headers: ["if-match": condition.marked(as: first)])
                     #expect(
                         (answer.status, answer.body) == (412, #"{"message":"Precondition Failed"}"#), "\(method) \(condition)")
@@ -112,7 +112,7 @@ import Testing
                 for condition in [#""1""#, #""7", "2""#, "*"] {
                     let tag = try await api.tag(path)
                     let answer = try await api.send(
-                        method, path, token: "owner", `Changing an event`.required,
+                        method, path, token: "owner", TestAPI.required,
                         headers: ["if-match": condition.marked(as: tag)])
                     #expect((answer.status, answer.body) == (200, #"{"id":\#(id)}"#), "\(method) \(condition)")
                 }
@@ -127,7 +127,7 @@ import Testing
                 let tag = try await api.tag(path)
                 for (condition, status) in [(#""1""#, 412), (#"W/"1""#, 412), ("*", 412), (#""3", "1""#, 412), (#""2""#, 200)] {
                     let answer = try await api.send(
-                        method, path, token: "owner", `Changing an event`.required,
+                        method, path, token: "owner", TestAPI.required,
                         headers: ["if-none-match": condition.marked(as: tag)])
                     #expect(answer.status == status, "\(method) \(condition)")
                 }
@@ -140,9 +140,9 @@ import Testing
             let path = "/v1/events/\(try await api.createEvent("owner"))"
             try await api.signUp("other")
             let stale = ["if-match": #""7""#]
-            #expect(try await api.send(.put, path, token: "other", `Changing an event`.required, headers: stale).status == 403)
+            #expect(try await api.send(.put, path, token: "other", TestAPI.required, headers: stale).status == 403)
             #expect(
-                try await api.send(.put, "/v1/events/9", token: "other", `Changing an event`.required, headers: stale).status
+                try await api.send(.put, "/v1/events/9", token: "other", TestAPI.required, headers: stale).status
                     == 404)
         }
     }
