@@ -1,4 +1,5 @@
 import HTTPTypes
+import TestDatabase
 import Testing
 
 @testable import HTTP
@@ -38,6 +39,19 @@ import Testing
             for method: HTTPRequest.Method in [.patch, .put] {
                 #expect(!Self.isAnswered(api, "/v1/events/\(id)", [:], method), "\(method)")
             }
+        }
+    }
+
+    @Test func `the count of an event's attendances without a token gets an immediate response`() async throws {
+        try await TestAPI.with { api in
+            let path = "/v1/events/\(try await api.createEvent("owner"))/attendance"
+            #expect(try await api.send(.put, path, token: "owner").status == 200)
+            let request = HTTPRequest(method: .get, scheme: nil, authority: nil, path: path)
+            try await eventually("the counts in memory") {
+                TestAPI.Answer(immediately: request, by: api.router)?.body == #"{"count":1,"attending":false}"#
+            }
+            let answer = try #require(TestAPI.Answer(immediately: request, by: api.router))
+            #expect(answer.header("humon-position") == "3")
         }
     }
 

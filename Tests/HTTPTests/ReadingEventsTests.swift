@@ -1,10 +1,7 @@
-import Encoding
 import EventStore
-import HTTP
 import HTTPTypes
 import Postgres
 import TestDatabase
-import TestHTTP
 import Testing
 
 @Suite struct `What no event can be` {
@@ -60,55 +57,6 @@ import Testing
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             #expect(answers == Array(repeating: 200, count: 16))
-        }
-    }
-}
-
-@Suite struct `Attending an event over HTTP` {
-    @Test func `attending works with every generation's body, and a repetition changes nothing`() async throws {
-        let cases: [(type: String, body: String)] = [
-            ("application/json", #"{"event":{"id":1}}"#), ("application/json", #"{"event":{"id":"1"}}"#), (form, "event[id]=1"),
-            (form, "event%5Bid%5D=1"), ("application/json; charset=utf-8", #"{"event":{"id":1.0}}"#),
-            ("Application/JSON", #"{"event":{"id":1}}"#), ("APPLICATION/X-WWW-Form-Urlencoded ;Charset=UTF-8", "event[id]=1"),
-        ]
-        try await TestAPI.with { api in
-            _ = try await api.createEvent("owner")
-            for (number, (type, body)) in cases.enumerated() {
-                let guest = "guest-\(number)"
-                let user = try #require(try await api.signUp(guest).id, "\(type): \(body)")
-                for _ in 0..<2 {
-                    let answer = try await api.send(.post, "/v1/attendances", token: guest, type: type, body)
-                    #expect((answer.status, answer.body) == (200, "{}"), "\(type): \(body)")
-                }
-                #expect(try await api.log.read(stream: .init("attendance-1-\(user)")).count == 1, "\(type): \(body)")
-            }
-        }
-    }
-
-    @Test func `attending an unknown event gets 404`() async throws {
-        try await TestAPI.with { api in
-            _ = try await api.createEvent("owner")
-            for id in ["2", "\"2\"", "0", "-5", "99999999999999999999", "1e400"] {
-                let answer = try await api.send(.post, "/v1/attendances", token: "owner", #"{"event":{"id":\#(id)}}"#)
-                #expect((answer.status, answer.body) == (404, notFound), "\(id)")
-            }
-        }
-    }
-
-    @Test func `attending without a valid event number gets 422`() async throws {
-        let cases: [(body: String, error: String)] = [
-            ("{}", "Event can't be blank"), (#"{"event":null}"#, "Event can't be blank"),
-            (#"{"event":7}"#, "Event can't be blank"),
-            (#"{"event":{"id":""}}"#, "Event can't be blank"), (#"{"event":{"id":"seven"}}"#, "Event is not a number"),
-            (#"{"event":{"id":1.5}}"#, "Event is not a number"), (#"{"event":{"id":{}}}"#, "Event is not a number"),
-        ]
-        try await TestAPI.with { api in
-            try await api.signUp("guest")
-            for (body, error) in cases {
-                let answer = try await api.send(.post, "/v1/attendances", token: "guest", body)
-                #expect(
-                    (answer.status, answer.body) == (422, #"{"message":"Validation Failed","errors":["\#(error)"]}"#), "\(body)")
-            }
         }
     }
 }

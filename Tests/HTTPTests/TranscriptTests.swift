@@ -19,12 +19,12 @@ import Testing
 
     @Test func `a line that is not in its place is named`() throws {
         let texts = [
-            "200", "GET /a", "GET /a\n200\nGET /b", "GET /a\n{}\n{}\n200", "GET /a\n200\n{}", "{}", "GET /a\n200\n404",
+            "200", "GET /a", "GET /a\n200\nGET /b", "GET /a\n{}\n200", "GET /a\n200\n{}", "{}", "GET /a\n200\n404",
         ]
-        for (text, line) in zip(texts, [1, 1, 3, 3, 3, 1, 3]) {
+        for (text, line) in zip(texts, [1, 1, 3, 2, 3, 1, 3]) {
             #expect(throws: Transcript.Fault(file: "text", line: line)) { try Transcript("text", text: text) }
         }
-        let sound = try Transcript("text", text: "# Words.\na: b\n\nGET /a\nc: d\n{}\nGET /b\n200 {}\ne: f\n")
+        let sound = try Transcript("text", text: "# Words.\na: b\n\nGET /a {}\nc: d\nGET /b\n200 {}\ne: f\n")
         #expect(sound.exchanges.map(\.requests.count) == [2])
     }
 
@@ -41,13 +41,12 @@ import Testing
 ///     # One sentence with the promise of a scenario.
 ///     tb-device-token: owner
 ///
-///     POST /v1/events
-///     {"name":"Party","lat":1,"lon":2,"started_at":"2013-09-16T00:00:00Z"}
+///     POST /v1/events {"name":"Party","lat":1,"lon":2,"started_at":"2013-09-16T00:00:00Z"}
 ///     200 {"id":{party}}
 ///     humon-position: {position}
 ///
 /// The fields below the sentence belong to each request of the scenario: a request's own field replaces the one of that name, and an
-/// empty one removes it. Requests in a row, each with its fields and its body, get the same response: the status, the whole body, and
+/// empty one removes it. Requests in a row, each with its body and its fields, get the same response: the status, the whole body, and
 /// the fields that are named; an empty one must be absent. `{name}` stands for the digits that a response has there the first time, and
 /// for the same digits afterwards; `{name:uuid}` and other kinds stand for other texts. The scenarios of a file share a database.
 struct Transcript: Sendable {
@@ -56,8 +55,8 @@ struct Transcript: Sendable {
     struct Request: Sendable {
         var method: HTTPRequest.Method
         var target: String
+        var body: String
         var fields: [Field]
-        var body: String?
         var line: Int
     }
 
@@ -101,23 +100,24 @@ struct Transcript: Sendable {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         for (number, line) in zip(1..., lines + [""]) {
             let fault = Fault(file: name, line: min(number, lines.count))
-            let (request, last) = (line.wholeMatch(of: /([A-Z]+) (\/\S*)/), exchange.requests.indices.last)
-            let isOpen = last.map { exchange.response == nil && exchange.requests[$0].body == nil } ?? false
+            let request = line.wholeMatch(of: /([A-Z]+) (\/\S*)(?: (.*))?/)
             if line.isEmpty || request != nil && exchange.response != nil {
                 guard exchange.requests.isEmpty == (exchange.response == nil) else { throw fault }
                 if exchange.response != nil { exchanges.append(exchange) }
                 exchange = Exchange(scenario: exchange.scenario)
             }
+            let last = exchange.requests.indices.last
             if line.isEmpty { continue }
             if let request, let method = HTTPRequest.Method(String(request.1)) {
-                exchange.requests.append(Request(method: method, target: String(request.2), fields: shared, line: number))
+                exchange.requests.append(
+                    Request(
+                        method: method, target: String(request.2), body: request.3.map(String.init) ?? "", fields: shared,
+                        line: number))
             } else if line.hasPrefix("# "), last == nil {
                 (exchange.scenario, shared) = (String(line.dropFirst(2)), [])
             } else if last != nil, exchange.response == nil, line.wholeMatch(of: /[1-5][0-9]{2}( .*)?/) != nil {
                 (exchange.response, exchange.line) = (String(line), number)
-            } else if last == nil || isOpen || exchange.response != nil,
-                let parts = line.wholeMatch(of: /([A-Za-z][A-Za-z0-9-]*): ?(.*)/), let field = HTTPField.Name(String(parts.1))
-            {
+            } else if let parts = line.wholeMatch(of: /([A-Za-z0-9-]+): ?(.*)/), let field = HTTPField.Name(String(parts.1)) {
                 let value = String(parts.2)
                 if exchange.response != nil {
                     exchange.fields.append((field, value))
@@ -126,8 +126,6 @@ struct Transcript: Sendable {
                 } else {
                     shared.append((field, value))
                 }
-            } else if isOpen, let last {
-                exchange.requests[last].body = String(line)
             } else {
                 throw fault
             }
@@ -146,7 +144,7 @@ struct Transcript: Sendable {
                 let target = names.fill(request.target, from: "")
                 let answer = try await api.send(
                     request.method, target, headers: Dictionary(fields.map { ($0.name.rawName, $0.value) }) { $1 },
-                    bytes: Array(names.fill(request.body ?? "", from: "").utf8))
+                    bytes: Array(names.fill(request.body, from: "").utf8))
                 let actual = "\(answer.status)" + (answer.bytes.isEmpty ? "" : " \(answer.body)")
                 let expected = names.fill(exchange.response ?? "", from: actual)
                 var lines = [(expected, actual)]
