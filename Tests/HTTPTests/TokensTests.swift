@@ -2,51 +2,13 @@ import Encoding
 import EventStore
 import HTTPServer
 import HTTPTypes
-import TestHTTP
+import Postgres
+import TestDatabase
 import Testing
 
 @testable import HTTP
 
 @Suite struct `The caller and the caller's token over HTTP` {
-    private static func invalid(_ error: String) -> String { #"{"message":"Validation Failed","errors":["\#(error)"]}"# }
-
-    @Test func `the caller gets the id of its user, and a request without a known token gets 401`() async throws {
-        try await TestAPI.with { api in
-            try await api.signUp("other")
-            try await api.signUp("phone")
-            let answer = try await api.send(.get, "/v1/users/me", token: "phone")
-            #expect((answer.status, answer.body) == (200, #"{"id":2}"#))
-            #expect(answer.header("cache-control") == "no-store")
-            for token in [nil, "", "nobody"] {
-                let answer = try await api.send(.get, "/v1/users/me", token: token)
-                #expect((answer.status, answer.body) == (401, ""))
-            }
-        }
-    }
-
-    @Test(arguments: [("application/json", #"{"device_token":"new"}"#), (form, "device_token=new")])
-    func `a chosen token replaces the old one, and the same request again gets the same response`(
-        type: String, body: String
-    ) async throws {
-        try await TestAPI.with { api in
-            try await api.signUp("old")
-            for _ in 0..<2 {
-                let answer = try await api.send(.post, "/v1/users/me/token", token: "old", type: type, body)
-                #expect((answer.status, answer.body) == (200, #"{"id":1,"device_token":"new","auth_token":"new"}"#))
-                #expect(answer.header("humon-position") == "2")
-            }
-            #expect(try await api.send(.get, "/v1/users/me", token: "new").body == #"{"id":1}"#)
-            for (method, path) in [(HTTPRequest.Method.get, "/v1/users/me"), (.post, "/v1/users/me/token")] {
-                let answer = try await api.send(method, path, token: "old")
-                #expect((answer.status, answer.body) == (401, ""))
-            }
-            let again = try await api.signUp("old")
-            #expect((again.status, again.body) == (401, ""))
-            #expect(try await api.signUp("new").id == 1)
-            #expect(try await api.log.tail() == 2)
-        }
-    }
-
     @Test func `a replaced token gets 401 for a write that the server carried out or refused before`() async throws {
         let cases: [(method: HTTPRequest.Method, target: String, body: String, status: Int)] = [
             (.patch, "/v1/events/own", TestAPI.required, 200),
@@ -80,56 +42,16 @@ import Testing
         }
     }
 
-    @Test func `without a chosen token the caller gets a random UUID under both names`() async throws {
-        let bodies: [String] = ["", "{}", #"{"device_token":null}"#, #"{"other":7}"#]
+    @Test func `a sign-up stores a digest and not the token`() async throws {
         try await TestAPI.with { api in
-            for (number, body) in zip(1..., bodies) {
-                let old = "old-\(number)"
-                try await api.signUp(old)
-                let answer = try await api.send(.post, "/v1/users/me/token", token: old, body)
-                let tokens = try #require(
-                    answer.body.wholeMatch(
-                        of: /\{"id":([0-9]+),"device_token":"([0-9a-f-]{36})","auth_token":"([0-9a-f-]{36})"\}/), "\(body)")
-                #expect(tokens.1 == "\(number)", "\(body)")
-                #expect(tokens.2 == tokens.3, "\(body)")
-                #expect(
-                    try await api.send(.get, "/v1/users/me", token: String(tokens.2)).body == #"{"id":\#(number)}"#, "\(body)")
-                #expect(try await api.send(.post, "/v1/users/me/token", token: old, body).status == 401, "\(body)")
+            try await api.signUp("a-very-secret-token")
+            let recorded = try #require(try await api.log.read(after: 0, limit: 10).first)
+            #expect(!recorded.json.text.contains("a-very-secret-token"))
+            let rows = try await api.database.withClient { client in
+                try await client.query("SELECT u::text FROM users_v1.users AS u").decode(String.self)
             }
-        }
-    }
-
-    @Test func `an unusable new token gets 422, from an unknown token too`() async throws {
-        try await TestAPI.with { api in
-            try await api.signUp("old")
-            let long = String(repeating: "x", count: 256)
-            for (text, error) in [
-                (#""\#(long)""#, "Device token is too long (maximum is 255 bytes)"),
-                (#"" a""#, "Device token must consist of printable ASCII characters"),
-                (#""""#, "Device token must consist of printable ASCII characters"),
-                ("7", "Device token is not a text"), ("[]", "Device token is not a text"),
-            ] {
-                for token in ["old", "nobody"] {
-                    let answer = try await api.send(
-                        .post, "/v1/users/me/token", token: token, #"{"device_token":\#(text)}"#)
-                    #expect((answer.status, answer.body) == (422, Self.invalid(error)))
-                }
-            }
-            #expect(try await api.log.tail() == 1)
-        }
-    }
-
-    @Test func `a token that a user has or had gets 422`() async throws {
-        try await TestAPI.with { api in
-            try await api.signUp("first")
-            try await api.signUp("other")
-            #expect(try await api.send(.post, "/v1/users/me/token", token: "first", #"{"device_token":"old"}"#).status == 200)
-            for used in ["old", "first", "other"] {
-                let answer = try await api.send(
-                    .post, "/v1/users/me/token", token: "old", #"{"device_token":"\#(used)"}"#)
-                #expect((answer.status, answer.body) == (422, Self.invalid("Device token was used before")))
-            }
-            #expect(try await api.send(.get, "/v1/users/me", token: "old").body == #"{"id":1}"#)
+            #expect(rows.count == 1)
+            #expect(!rows.joined().contains("a-very-secret-token"))
         }
     }
 
