@@ -30,14 +30,6 @@ extension TestAPI {
     }
 }
 
-@Suite struct `The token of an account` {
-    @Test func `an empty field is no token, so that the one in the query counts`() throws {
-        let path = "/v1/tasks?authentication_token=in-the-query"
-        let head = HTTPRequest(method: .get, scheme: nil, authority: nil, path: path, headerFields: [.authToken: ""])
-        #expect(try Request(head: head).accountToken(inQuery: true)?.secret == "in-the-query")
-    }
-}
-
 @Suite struct `Changing the password of an account` {
     private static func body(_ current: String, _ new: String) -> String {
         "user[current_password]=\(current)&user[password]=\(new)"

@@ -48,18 +48,4 @@ import Testing
             #expect(view.json == .array(expected))
         }
     }
-
-    @Test func `a map that has the list gets 304 until something changes`() async throws {
-        try await TestAPI.with { api in
-            _ = try await api.createEvent()
-            for path in ["/v1/events?bbox=-123,37,-122,38", "/v1/events/clusters?bbox=-123,37,-122,38&zoom=9"] {
-                let first = try await api.send(.get, path)
-                let tag = try #require(first.header("etag"))
-                #expect(first.header("humon-position") != nil)
-                #expect(try await api.send(.get, path, headers: ["If-None-Match": tag]).status == 304)
-                _ = try await api.createEvent()
-                #expect(try await api.send(.get, path, headers: ["If-None-Match": tag]).status == 200)
-            }
-        }
-    }
 }

@@ -18,14 +18,12 @@ import Testing
     }
 
     @Test func `a line that is not in its place is named`() throws {
-        let texts = [
-            "200", "GET /a", "GET /a\n200\nGET /b", "GET /a\n{}\n200", "GET /a\n200\n{}", "{}", "GET /a\n200\n404",
-        ]
+        let texts = ["200", "GET /a", "GET /a\n200\nGET /b", "GET /a\n{}", "GET /a\n200\n{}", "or a: b", "GET /a\n200\n404"]
         for (text, line) in zip(texts, [1, 1, 3, 2, 3, 1, 3]) {
             #expect(throws: Transcript.Fault(file: "text", line: line)) { try Transcript("text", text: text) }
         }
-        let sound = try Transcript("text", text: "# Words.\na: b\n\nGET /a {}\nc: d\nGET /b\n200 {}\ne: f\n")
-        #expect(sound.exchanges.map(\.requests.count) == [2])
+        let sound = try Transcript("text", text: "# Words.\na: b\n\nGET /a {}\nc: d\nor c: e\nGET /b\n200 {}\ne: f\n")
+        #expect(sound.exchanges.map(\.requests.count) == [3])
     }
 
     @Test func `a name keeps the first text that it stood for`() {
@@ -40,15 +38,18 @@ import Testing
 ///
 ///     # One sentence with the promise of a scenario.
 ///     tb-device-token: owner
-///
 ///     POST /v1/events {"name":"Party","lat":1,"lon":2,"started_at":"2013-09-16T00:00:00Z"}
 ///     200 {"id":{party}}
-///     humon-position: {position}
+///     DELETE /v1/events/{party}
+///     if-match: "1"
+///     or if-match: "2"
+///     412 {"message":"Precondition Failed"}
 ///
 /// The fields below the sentence belong to each request of the scenario: a request's own field replaces the one of that name, and an
-/// empty one removes it. Requests in a row, each with its body and its fields, get the same response: the status, the whole body, and
-/// the fields that are named; an empty one must be absent. `{name}` stands for the digits that a response has there the first time, and
-/// for the same digits afterwards; `{name:uuid}` and other kinds stand for other texts. The scenarios of a file share a database.
+/// empty one removes it. `or` repeats the request with another field. Requests in a row get the same response: the status, the whole
+/// body, and the fields that are named; an empty one must be absent. `{name}` stands for the digits that a response has there the first
+/// time, and for the same digits afterwards; `{name:uuid}` and other kinds stand for other texts, and `{empty}` for none. The scenarios
+/// of a file share a database.
 struct Transcript: Sendable {
     typealias Field = (name: HTTPField.Name, value: String)
 
@@ -67,14 +68,12 @@ struct Transcript: Sendable {
         /// The status and the body; `nil` before they are read.
         var response: String?
         var fields: [Field] = []
-        var line = 0
     }
 
-    /// A line that cannot be read where it stands.
-    struct Fault: Error, Equatable, CustomStringConvertible {
+    struct Fault: Error, Equatable {
         var file: String
+        /// The line that is not in its place.
         var line: Int
-        var description: String { "\(file):\(line): the line is not in its place" }
     }
 
     private static let folder = Repository.root.appending(path: "Tests/HTTPTests/Transcripts")
@@ -106,25 +105,27 @@ struct Transcript: Sendable {
                 if exchange.response != nil { exchanges.append(exchange) }
                 exchange = Exchange(scenario: exchange.scenario)
             }
+            guard !line.isEmpty else { continue }
             let last = exchange.requests.indices.last
-            if line.isEmpty { continue }
             if let request, let method = HTTPRequest.Method(String(request.1)) {
-                exchange.requests.append(
-                    Request(
-                        method: method, target: String(request.2), body: request.3.map(String.init) ?? "", fields: shared,
-                        line: number))
+                let (target, body) = (String(request.2), String(request.3 ?? ""))
+                exchange.requests.append(Request(method: method, target: target, body: body, fields: shared, line: number))
             } else if line.hasPrefix("# "), last == nil {
                 (exchange.scenario, shared) = (String(line.dropFirst(2)), [])
             } else if last != nil, exchange.response == nil, line.wholeMatch(of: /[1-5][0-9]{2}( .*)?/) != nil {
-                (exchange.response, exchange.line) = (String(line), number)
-            } else if let parts = line.wholeMatch(of: /([A-Za-z0-9-]+): ?(.*)/), let field = HTTPField.Name(String(parts.1)) {
-                let value = String(parts.2)
+                exchange.response = String(line)
+            } else if let parts = line.wholeMatch(of: /(or )?([A-Za-z0-9-]+): ?(.*)/),
+                parts.1 == nil || last != nil && exchange.response == nil, let fieldName = HTTPField.Name(String(parts.2))
+            {
+                let field: Field = (fieldName, String(parts.3))
                 if exchange.response != nil {
-                    exchange.fields.append((field, value))
+                    exchange.fields.append(field)
                 } else if let last {
-                    exchange.requests[last].fields.append((field, value))
+                    var request = exchange.requests[last]
+                    (request.fields, request.line) = (request.fields + [field], number)
+                    if parts.1 == nil { exchange.requests[last] = request } else { exchange.requests.append(request) }
                 } else {
-                    shared.append((field, value))
+                    shared.append(field)
                 }
             } else {
                 throw fault
@@ -134,6 +135,7 @@ struct Transcript: Sendable {
 
     /// Sends the requests in order, and records an issue at the line of each response that differs.
     func play(_ api: TestAPI) async throws {
+        let path = Self.folder.appending(path: name).path
         var names = TranscriptNames()
         for exchange in exchanges {
             for request in exchange.requests {
@@ -142,9 +144,9 @@ struct Transcript: Sendable {
                     fields[field.name] = field.value.isEmpty ? nil : names.fill(field.value, from: "")
                 }
                 let target = names.fill(request.target, from: "")
-                let answer = try await api.send(
-                    request.method, target, headers: Dictionary(fields.map { ($0.name.rawName, $0.value) }) { $1 },
-                    bytes: Array(names.fill(request.body, from: "").utf8))
+                let headers = Dictionary(fields.map { ($0.name.rawName, $0.value) }) { $1 }
+                let body = Array(names.fill(request.body, from: "").utf8)
+                let answer = try await api.send(request.method, target, headers: headers, bytes: body)
                 let actual = "\(answer.status)" + (answer.bytes.isEmpty ? "" : " \(answer.body)")
                 let expected = names.fill(exchange.response ?? "", from: actual)
                 var lines = [(expected, actual)]
@@ -154,17 +156,15 @@ struct Transcript: Sendable {
                     lines.append(("\(field.name): \(expected)", "\(field.name): \(value ?? "no such field")"))
                 }
                 for (expected, actual) in lines where !expected.utf8.elementsEqual(actual.utf8) {
-                    let place = request.line == exchange.line - 1 ? "" : " of line \(request.line)"
                     Issue.record(
                         """
-                        \(name):\(exchange.line): \(exchange.scenario)
-                        \(request.method) \(target)\(place)
+                        \(name):\(request.line): \(exchange.scenario)
+                        \(request.method) \(target)
                         expected: \(expected)
                         actual:   \(actual)
                         """,
                         sourceLocation: SourceLocation(
-                            fileID: "HTTPTests/\(name)", filePath: Self.folder.appending(path: name).path, line: exchange.line,
-                            column: 1))
+                            fileID: "HTTPTests/\(name)", filePath: path, line: request.line, column: 1))
                 }
             }
         }
@@ -173,7 +173,7 @@ struct Transcript: Sendable {
 
 /// The texts that the names of a transcript stand for.
 struct TranscriptNames {
-    private var texts: [String: String] = [:]
+    private var texts = ["empty": ""]
 
     /// Returns a text with what its names stand for. A new name gets the text that stands in its place in the actual text. Without one
     /// it stays as it is.
