@@ -281,7 +281,10 @@ class Documents(Samples):
         page = "# Security\n\n" + "".join(f"## API{risk}: Tea\n\n{row}\nOpen: milk.\n\n" for risk in range(1, 11))
         suites = "@Suite struct `Other` {\n}\n@Suite struct `Making tea` {\n    @Test func `tea is hot`() {}\n}\n"
         files = {"Tests/WebTests/TeaTests.swift": suites, "scripts/rules/tea.py": "@rule\ndef tea_is_hot(tree):\n"}
+        files["Tests/tea.http"] = "# Tea has a pot.\nGET /pot\n200\n\n# Tea is hot.\nGET /tea\n200\n"
         self.kept(rule, files | {path: page})
+        self.kept(rule, files | {path: page.replace(row, "- `Tests/tea.http` `scenario`: `Tea is hot.`\n", 1)})
+        self.broken(rule, files | {path: page.replace(row, "- `Tests/tea.http` `scenario`: `Tea is cold.`\n", 1)}, f"{path}:5")
         self.kept(rule, files | {path: page.replace(row, "- `scripts/rules/tea.py` `rule`: `tea_is_hot`\n", 1)})
         for wrong in ("`Making tea`: `tea is cold`", "`Other`: `tea is hot`", "tea is hot"):
             self.broken(rule, files | {path: page.replace("`Making tea`: `tea is hot`", wrong, 1)}, f"{path}:5")

@@ -103,7 +103,7 @@ def decision_records_have_their_parts(tree):
 def the_security_page_names_tests_that_exist(tree):
     path = "docs/security.md"
     text = "\n" + tree.text(path)
-    entry = re.compile(r"- `((?:Tests|Libraries|HumonClient|scripts)/\S+\.(?:swift|py))` `([^`]+)`: (`.+`)")
+    entry = re.compile(r"- `((?:Tests|Libraries|HumonClient|scripts)/\S+\.(?:swift|py|http))` `([^`]+)`: (`.+`)")
     risks = [part for part in re.split(r"\n(?=## )", text) if part.startswith("## API")]
     for risk in range(1, 11):
         part = next((part for part in risks if part.startswith(f"## API{risk}:")), "")
@@ -118,7 +118,9 @@ def the_security_page_names_tests_that_exist(tree):
                 continue
             file, suite, tests = match.groups()
             # A rule of scripts/lint is its own test.
-            start, function = (r"@{}\n", "def {}(") if file.endswith(".py") else (r"@Suite\b[^\n]* ?struct `{}`", "func `{}`(")
+            start, function = {
+                "py": (r"@{}\n", "def {}("), "http": ("# ", "# {}\n"), "swift": (r"@Suite\b[^\n]* ?struct `{}`", "func `{}`("),
+            }[file.rpartition(".")[2]]
             suites = re.split(r"(?m)^(?=@)", tree.text(file))
             found = [body for body in suites if re.match(start.format(re.escape(suite)), body)]
             for test in re.findall(r"`([^`]+)`", tests):
