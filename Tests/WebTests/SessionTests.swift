@@ -1,10 +1,10 @@
 import Encoding
 import EventStore
-import HTTPServer
 import HTTPTypes
 import TestDatabase
 import Testing
 
+@testable import HTTPServer
 @testable import Web
 
 @Suite struct `A session of the map page` {
@@ -38,128 +38,101 @@ import Testing
 
     static let own: [[String: String]] = [ownPage, ["origin": "http://localhost:8080"]]
 
-    @Test func `POST signs a new device up, and the cookie creates an event`() async throws {
+    @Test func `only a request of the page itself, at a loopback name and from this machine, may use a session`() {
+        func isFromPage(_ host: String, _ headers: [String: String], from address: String = "127.0.0.1") -> Bool {
+            var fields = HTTPFields()
+            for (name, value) in headers {
+                if let name = HTTPField.Name(name) { fields[name] = value }
+            }
+            let head = HTTPRequest(method: .post, scheme: "http", authority: host, path: "/session", headerFields: fields)
+            let (request, peer) = (Request(head: head), NetworkAddress(address).map(Peer.address) ?? .unknown)
+            return WebOrigins.loopback.isFromPage(request, RequestContext(request, from: ConnectionInfo(peer, .http)))
+        }
+        for headers in Self.own {
+            #expect(isFromPage("localhost:8080", headers), "\(headers)")
+            #expect(!isFromPage("localhost:8080", headers, from: "198.51.100.1"), "\(headers)")
+            let proxied = headers.merging(["x-forwarded-for": "198.51.100.1"]) { $1 }
+            #expect(!isFromPage("localhost:8080", proxied), "\(headers)")
+        }
+        for request in Self.foreign { #expect(!isFromPage(request.host, request.headers), "\(request.name)") }
+    }
+
+    @Test func `POST signs a new device up, and the cookie creates an event and answers the same user again`() async throws {
         try await TestPage.with { page in
             for headers in Self.own {
                 let session = await page.send(.post, "/session", headers)
                 #expect(session.status == 200, "\(headers)")
-                #expect(session.id != nil, "\(headers)")
+                let id = try #require(session.id, "\(headers)")
                 let created = await page.createEvent(cookie: session.cookie, headers)
                 #expect(created.status == 200, "\(headers)")
-                let event = try #require(created.id, "\(headers)")
-                let shown = await page.send(.get, "/v1/events/\(event)")
-                #expect(shown.body.contains(#""owner":{"id":\#(try #require(session.id))}"#), "\(headers)")
-            }
-        }
-    }
-
-    @Test func `POST from elsewhere gets 403 and signs nobody up, and the cookie does not count there`() async throws {
-        try await TestPage.with { page in
-            let cookie = await page.send(.post, "/session", ownPage).cookie
-            for request in Self.foreign {
-                let answer = await page.send(.post, "/session", host: request.host, request.headers)
-                #expect((answer.status, answer.setCookie) == (403, nil), "\(request.name)")
-                let written = await page.createEvent(host: request.host, cookie: cookie, request.headers)
-                #expect(written.status == 401, "\(request.name)")
-                let recorded = try await page.recorded()
-                #expect(recorded == 1, "\(request.name)")
-            }
-        }
-    }
-
-    @Test func `POST of a client on another machine gets 403 at a loopback name, and signs nobody up`() async throws {
-        try await TestPage.with { page in
-            for headers in Self.own {
+                let shown = await page.send(.get, "/v1/events/\(try #require(created.id))")
+                #expect(shown.body.contains(#""owner":{"id":\#(id)}"#), "\(headers)")
                 let before = try await page.recorded()
-                let direct = await page.send(.post, "/session", headers, from: "198.51.100.1")
-                let proxied = await page.send(
-                    .post, "/session", headers.merging(["x-forwarded-for": "198.51.100.1"]) { $1 })
-                #expect([direct.status, proxied.status] == [403, 403], "\(headers)")
-                #expect(direct.setCookie == nil && proxied.setCookie == nil, "\(headers)")
-                let recorded = try await page.recorded()
-                #expect(recorded == before, "\(headers)")
-                // The cookie of a visitor on this machine does not count there.
-                let cookie = await page.send(.post, "/session", headers).cookie
-                let created = await page.send(
-                    .post, "/v1/events", headers.merging(["cookie": cookie ?? ""]) { $1 }, body: "{}", from: "198.51.100.1")
-                #expect(created.status == 401, "\(headers)")
+                let known = headers.merging(["cookie": try #require(session.cookie)]) { $1 }
+                let again = await page.send(.post, "/session", known)
+                #expect((again.id, again.setCookie) == (id, nil), "\(headers)")
+                #expect(await page.send(.get, "/session", known).id == id, "\(headers)")
+                #expect(try await page.recorded() == before, "\(headers)")
+                let token = try #require(session.cookie?.split(separator: "=").last)
+                for recorded in try await page.log.read(after: 0, limit: 10) { #expect(!recorded.json.text.contains(token)) }
             }
         }
     }
 
-    @Test func `the cookie on plain HTTP is hidden from scripts and from other sites`() async throws {
-        try await TestPage.with { page in
-            let cookie = try #require(await page.send(.post, "/session", ownPage).setCookie)
-            #expect(cookie.wholeMatch(of: /humon=[0-9a-f-]{36}; Max-Age=34560000; Path=\/; HttpOnly; SameSite=Strict/) != nil)
+    @Test func `a request from elsewhere gets 403 and signs nobody up, the cookie does not count there, and the token lives`()
+        async throws
+    {
+        try await TestPage.with { page async throws in
+            let cookie = await page.send(.post, "/session", ownPage).cookie
+            let elsewhere = ["sec-fetch-site": "cross-site", "cookie": cookie ?? ""]
+            let answer = await page.send(.post, "/session", elsewhere)
+            #expect((answer.status, answer.setCookie) == (403, nil))
+            #expect(await page.createEvent(cookie: cookie, elsewhere).status == 401)
+            let remote = await page.send(.post, "/session", ownPage, from: "198.51.100.1")
+            #expect((remote.status, remote.setCookie) == (403, nil))
+            let own = ownPage.merging(["cookie": cookie ?? ""]) { $1 }
+            #expect(await page.send(.post, "/v1/events", own, body: "{}", from: "198.51.100.1").status == 401)
+            #expect(await page.send(.delete, "/session", elsewhere).status == 403)
+            #expect(try await page.recorded() == 1)
+            #expect(await page.createEvent(cookie: cookie, ownPage).status == 200)
         }
     }
 
-    @Test func `the cookie on https has the prefix Host and is secure`() async throws {
+    @Test func `the cookie is hidden from scripts and other sites, secure on https, and does not count on the other scheme`()
+        async throws
+    {
         try await TestPage.with { page in
+            let plain = await page.send(.post, "/session", ownPage)
+            let cookie = try #require(plain.setCookie)
+            #expect(cookie.wholeMatch(of: /humon=[0-9a-f-]{36}; Max-Age=34560000; Path=\/; HttpOnly; SameSite=Strict/) != nil)
+            #expect(await page.createEvent(cookie: plain.cookie, ownPage, scheme: .https).status == 401)
             let session = await page.send(.post, "/session", ownPage, scheme: .https)
-            let cookie = try #require(session.setCookie)
-            #expect(cookie.hasPrefix("__Host-humon="))
-            #expect(cookie.hasSuffix("; Path=/; HttpOnly; SameSite=Strict; Secure"))
+            let secure = try #require(session.setCookie)
+            #expect(secure.hasPrefix("__Host-humon="))
+            #expect(secure.hasSuffix("; Path=/; HttpOnly; SameSite=Strict; Secure"))
             #expect(await page.createEvent(cookie: session.cookie, ownPage, scheme: .https).status == 200)
         }
     }
 
-    @Test func `a cookie of plain HTTP does not count on https`() async throws {
-        try await TestPage.with { page in
-            let cookie = await page.send(.post, "/session", ownPage).cookie
-            #expect(await page.createEvent(cookie: cookie, ownPage, scheme: .https).status == 401)
-        }
-    }
-
-    @Test func `two cookies of the name do not count`() async throws {
+    @Test func `two cookies of the name do not count, and a token in a header takes precedence over the cookie`() async throws {
         try await TestPage.with { page in
             let cookie = try #require(await page.send(.post, "/session", ownPage).cookie)
             #expect(await page.createEvent(cookie: "humon=other; \(cookie)", ownPage).status == 401)
+            let unknown = ["sec-fetch-site": "same-origin", "x-device-token": "unknown"]
+            #expect(await page.createEvent(cookie: cookie, unknown).status == 401)
         }
     }
 
-    @Test func `a token in a header takes precedence over the cookie`() async throws {
+    @Test func `without a known device GET answers null and removes the cookie, and DELETE makes the browser forget it`()
+        async throws
+    {
         try await TestPage.with { page in
-            let cookie = await page.send(.post, "/session", ownPage).cookie
-            let answer = await page.createEvent(cookie: cookie, ["sec-fetch-site": "same-origin", "x-device-token": "unknown"])
-            #expect(answer.status == 401)
-        }
-    }
-
-    @Test func `POST with the cookie of a known device answers the same user`() async throws {
-        try await TestPage.with { page in
-            let first = await page.send(.post, "/session", ownPage)
-            let headers = ownPage.merging(["cookie": try #require(first.cookie)]) { $1 }
-            let second = await page.send(.post, "/session", headers)
-            #expect(second.id == first.id)
-            #expect(second.setCookie == nil)
-            #expect(try await page.recorded() == 1)
-        }
-    }
-
-    @Test func `GET answers the user, and null without a cookie`() async throws {
-        try await TestPage.with { page in
-            let session = await page.send(.post, "/session", ownPage)
             #expect(await page.send(.get, "/session", ownPage).body == #"{"id":null}"#)
-            let headers = ownPage.merging(["cookie": try #require(session.cookie)]) { $1 }
-            #expect(await page.send(.get, "/session", headers).id == session.id)
-        }
-    }
-
-    @Test func `GET removes the cookie of an unknown device`() async throws {
-        try await TestPage.with { page in
             let answer = await page.send(.get, "/session", ownPage.merging(["cookie": "humon=unknown"]) { $1 })
             #expect(answer.body == #"{"id":null}"#)
             #expect(answer.setCookie?.hasPrefix("humon=; Max-Age=0") == true)
-        }
-    }
-
-    @Test func `DELETE makes the browser forget the cookie`() async throws {
-        try await TestPage.with { page in
-            let answer = await page.send(.delete, "/session", ownPage)
-            #expect(answer.status == 204)
-            #expect(answer.setCookie == "humon=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict")
-            #expect(await page.send(.delete, "/session", ["sec-fetch-site": "cross-site"]).status == 403)
+            let ended = await page.send(.delete, "/session", ownPage)
+            #expect((ended.status, ended.setCookie) == (204, "humon=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict"))
         }
     }
 
@@ -180,15 +153,6 @@ import Testing
         }
     }
 
-    @Test func `DELETE from elsewhere gets 403, and the token lives`() async throws {
-        try await TestPage.with { page in
-            let cookie = try #require(await page.send(.post, "/session", ownPage).cookie)
-            let answer = await page.send(.delete, "/session", ["sec-fetch-site": "cross-site", "cookie": cookie])
-            #expect(answer.status == 403)
-            #expect(await page.createEvent(cookie: cookie, ownPage).status == 200)
-        }
-    }
-
     @Test func `an address that is at its limit gets 429`() async throws {
         try await TestPage.with(MapPage.Settings(sessionsPerMinute: 2)) { page in
             for _ in 0..<2 { #expect(await page.send(.post, "/session", ownPage).status == 200) }
@@ -204,15 +168,6 @@ import Testing
         try await TestPage.with(MapPage.Settings(allSessionsPerMinute: 1)) { page in
             #expect(await page.send(.post, "/session", ownPage).status == 200)
             #expect(await page.send(.post, "/session", ownPage).status == 429)
-        }
-    }
-
-    @Test func `the log holds no token of a session`() async throws {
-        try await TestPage.with { page in
-            let cookie = try #require(await page.send(.post, "/session", ownPage).cookie)
-            let token = try #require(cookie.split(separator: "=").last)
-            let recorded = try #require(try await page.log.read(after: 0, limit: 10).first)
-            #expect(!recorded.json.text.contains(token))
         }
     }
 
