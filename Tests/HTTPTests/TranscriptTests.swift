@@ -11,7 +11,7 @@ import Testing
         try await TestAPI.with(setup) { try await transcript.play($0) }
     }
 
-    @Test(arguments: ["attendances.http", "events-cancelling.http", "events-own.http", "map.http"])
+    @Test(arguments: ["attendances.http", "events-cancelling.http", "events-own.http", "map.http", "versions.http"])
     func `a server without an index gives the same responses`(name: String) async throws {
         let transcript = try Transcript(name)
         try await TestAPI.with(hasIndex: false) { try await transcript.play($0) }
