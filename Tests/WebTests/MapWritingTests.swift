@@ -200,11 +200,12 @@ import Testing
             try await page.press(button: "Keep it")
             try await live.database.withClient { client async throws in
                 let tail: Int64 = try await client.query("SELECT log.tail()").decode(Int64.self)[0]
-                // As if the subscription could not handle the erasure. The name is another one, so that it does.
+                // As if the subscription could not handle the erasure, wherever it comes among the next events. The names are others, so
+                // that it does.
                 try await client.query(
                     """
                     INSERT INTO log.parked_streams (subscription, stream, version, position, reason)
-                    VALUES ('erasures', 'nobody-1', 1, \(tail + 1), 'unknown')
+                    SELECT 'erasures', 'nobody-' || n, 1, \(tail) + n, 'unknown' FROM generate_series(1, 9) AS n
                     """)
                 try await page.press(button: "Erase everything about me")
                 try await page.press(button: "Erase it all")
