@@ -8,15 +8,29 @@ public struct FormSyntaxError: Error, Hashable, CustomStringConvertible {
 }
 
 extension JSON {
-    /// The most pairs that a form may have.
-    public static var formPairLimit: Int { 1_000 }
+    /// The most pairs that a form may have: each one costs a copy of those before it. The forms of all clients here have ten at most.
+    public static var formPairLimit: Int { 100 }
 
     /// Reads an `application/x-www-form-urlencoded` text (WHATWG URL) with names nested the Rails way: `event[id]=7` becomes
     /// `{"event":{"id":"7"}}`, `tag[]=a&tag[]=b` becomes `{"tag":["a","b"]}`. Values are strings.
     ///
-    /// Takes time in proportion to the bytes. Names nest at most ``depthLimit`` deep.
+    /// Of several values of a name the last one counts.
     /// - Throws: ``FormSyntaxError``
-    public init(form bytes: some Collection<UInt8>) throws(FormSyntaxError) { self = try FormTree(form: bytes).json }
+    public init(form bytes: some Collection<UInt8>) throws(FormSyntaxError) {
+        var form: JSON = .object(JSONObject())
+        for (index, pair) in try formPairs(Array(bytes)).enumerated() {
+            guard case .string(let value) = pair.value, let path = formPath(pair.name) else {
+                throw FormSyntaxError(
+                    reason: "a name that is empty or whose brackets do not match or nest deeper than \(JSON.depthLimit)",
+                    pair: index + 1)
+            }
+            guard let next = JSON?.some(form).placing(value, at: path[...]) else {
+                throw FormSyntaxError(reason: "a name that is both a value and a parent", pair: index + 1)
+            }
+            form = next
+        }
+        self = form
+    }
 
     /// Reads the query of a URL. Brackets in a name have no meaning. Of several values of a name the last one counts.
     /// - Throws: ``FormSyntaxError``
@@ -25,19 +39,28 @@ extension JSON {
     }
 }
 
-extension FormTree {
-    /// - Throws: ``FormSyntaxError``
-    init(form bytes: some Collection<UInt8>) throws(FormSyntaxError) {
-        self.init()
-        for (index, pair) in try formPairs(Array(bytes)).enumerated() {
-            guard case .string(let value) = pair.value, let path = formPath(pair.name) else {
-                throw FormSyntaxError(
-                    reason: "a name that is empty or whose brackets do not match or nest deeper than \(JSON.depthLimit)",
-                    pair: index + 1)
+extension JSON? {
+    /// The value with a text at a path. An empty part of the path appends an element to an array.
+    /// - Returns: `nil` if the path leads through a text, or if the text would replace a parent
+    fileprivate func placing(_ text: String, at path: ArraySlice<String>) -> JSON? {
+        guard let name = path.first else {
+            return switch self {
+            case nil, .string: .string(text)
+            default: nil
             }
-            guard put(value, at: path) else {
-                throw FormSyntaxError(reason: "a name that is both a value and a parent", pair: index + 1)
-            }
+        }
+        let rest = path.dropFirst()
+        switch self {
+        case nil where name.isEmpty, .array where name.isEmpty:
+            let elements = if case .array(let elements) = self { elements } else { [JSON]() }
+            return JSON?.none.placing(text, at: rest).map { .array(elements + [$0]) }
+        case nil where !name.isEmpty, .object where !name.isEmpty:
+            var members = if case .object(let object) = self { object.members } else { [JSONObject.Member]() }
+            let place = members.firstIndex { $0.name.hasSameBytes(as: name) }
+            guard let value = place.map({ members[$0].value }).placing(text, at: rest) else { return nil }
+            if let place { members[place].value = value } else { members.append(.init(name: name, value: value)) }
+            return .object(JSONObject(members: members))
+        default: return nil
         }
     }
 }

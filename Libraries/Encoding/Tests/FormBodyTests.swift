@@ -60,22 +60,9 @@ import Testing
         #expect(try form("e[a]=1&x=2&e[b]=3") == #"{"e":{"a":"1","b":"3"},"x":"2"}"#)
     }
 
-    @Test(
-        arguments: [
-            { "n\($0)=1" }, { "event[n\($0)]=1" }, { _ in "tag[]=1" }, { _ in "a[b][c][]=1" }, { "a[b][n\($0)][c]=1" },
-            { _ in "a[][b]=1" },
-        ] as [@Sendable (Int) -> String])
-    func `reading a field takes one step for each part of its name`(field: @Sendable (Int) -> String) throws {
-        for count in [1, 125, 250, 500, 1_000] {
-            let text = (0..<count).map(field).joined(separator: "&")
-            let parts = field(0).count { $0 == "[" } + 1
-            #expect(try FormTree(form: text.utf8).steps == count * parts)
-        }
-    }
-
-    @Test func `a form of 1,000 pairs is accepted`() throws {
-        let text = (1...1_000).map { "n\($0)=\($0)" }.joined(separator: "&")
-        #expect(try JSON(form: text.utf8)["n1000"] == "1000")
+    @Test func `a form of 100 pairs is accepted`() throws {
+        let text = (1...100).map { "n\($0)=\($0)" }.joined(separator: "&")
+        #expect(try JSON(form: text.utf8)["n100"] == "100")
     }
 
     @Test func `a name that nests 64 deep is accepted`() throws {
@@ -129,9 +116,9 @@ import Testing
         #expect(errorMessage(text) == "a name that is both a value and a parent in pair 2")
     }
 
-    @Test func `a form of more than 1,000 pairs is refused`() {
-        let text = (1...1_001).map { "n\($0)=\($0)" }.joined(separator: "&")
-        #expect(errorMessage(text) == "more than 1000 pairs in pair 1001")
+    @Test func `a form of more than 100 pairs is refused`() {
+        let text = (1...101).map { "n\($0)=\($0)" }.joined(separator: "&")
+        #expect(errorMessage(text) == "more than 100 pairs in pair 101")
     }
 }
 
