@@ -51,7 +51,7 @@ import Testing
         let body = ByteBuffer(repeating: 120, count: 300_000)
         #expect(body.storageCapacity > body.readableBytes)
         var promises: [EventLoopPromise<Void>] = []
-        UnsentBytes(SlowReader(budget)).write(body, context) { _, promise in promises.append(promise!) }
+        UnsentBytes(budget).write(body, context) { _, promise in promises.append(promise!) }
         #expect(promises.count == 5)
         for promise in promises {
             #expect(budget.usedBytes == body.storageCapacity)
@@ -66,7 +66,7 @@ import Testing
         let (handler, budget) = (Handler(), BufferBudget(limitBytes: 30_000))
         let channel = EmbeddedChannel(handler: handler)
         let context = try channel.pipeline.syncOperations.context(handler: handler)
-        let promise = try #require(UnsentBytes(SlowReader(budget)).willWrite(20_000, context))
+        let promise = try #require(UnsentBytes(budget).willWrite(20_000, context))
         #expect(budget.usedBytes == 20_000)
         let deadline = NIODeadline.now() + .seconds(60)
         while budget.closedConnections == 0, .now() < deadline {

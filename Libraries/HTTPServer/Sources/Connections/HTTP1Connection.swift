@@ -50,7 +50,7 @@ final class HTTP1Connection: ChannelDuplexHandler {
         (self.server, self.gate) = (server, gate)
         reader = HTTP1PartReader(gate, headerLimitBytes: server.limits.headerBytes)
         info = server.connectionInfo(peer)
-        unsent = UnsentBytes(SlowReader(server.budget))
+        unsent = UnsentBytes(server.budget)
         body = RequestBodyBuffer(limitBytes: server.limits.bodyBytes, server.budget)
         count = HandlerCount(server)
     }

@@ -24,63 +24,47 @@ public final class InFlightRequests: Service, Sendable {
     /// Maximum number of computing tasks. Each keeps one request and one response in memory.
     private static let computingLimit = 256
 
+    private struct State {
+        /// By the raw values of the limits.
+        var counts = [Int](repeating: 0, count: Limit.allCases.count)
+        var refused = 0
+    }
+
     private let waitingLimit: Int
-    private let reading = Atomic(0)
-    private let writing = Atomic(0)
-    private let authenticating = Atomic(0)
-    private let computing = Atomic(0)
-    private let unlimited = Atomic(0)
-    private let refused = Atomic(0)
+    private let state = Mutex(State())
 
     /// - Parameter waitingLimit: maximum number of requests of each kind that wait for something outside of the process
     public init(waitingLimit: Int = 256) { self.waitingLimit = waitingLimit }
 
     /// The number of refused requests.
-    public var refusals: Int { refused.load(ordering: .relaxed) }
+    public var refusals: Int { state.withLock { $0.refused } }
 
     /// The number of requests in tasks. Requests of disconnected clients count.
-    public var count: Int { Limit.allCases.reduce(0) { $0 + self[$1] } }
+    public var count: Int { state.withLock { $0.counts.reduce(0, +) } }
 
     /// The number of requests in tasks that count against a limit.
-    public subscript(limit: Limit) -> Int {
-        switch limit {
-        case .reading: reading.load(ordering: .acquiring)
-        case .writing: writing.load(ordering: .acquiring)
-        case .authenticating: authenticating.load(ordering: .acquiring)
-        case .computing: computing.load(ordering: .acquiring)
-        case .unlimited: unlimited.load(ordering: .acquiring)
-        }
-    }
+    public subscript(limit: Limit) -> Int { state.withLock { $0.counts[limit.rawValue] } }
 
     /// Counts a request, or refuses it.
     /// - Returns: whether the request may begin; then `end(_:)` must be called once
     func begin(_ limit: Limit) -> Bool {
-        guard add(1, to: limit) <= maximum(limit) else {
-            _ = add(-1, to: limit)
-            refused.add(1, ordering: .relaxed)
-            return false
+        state.withLock { state in
+            guard state.counts[limit.rawValue] < maximum(limit) else {
+                state.refused += 1
+                return false
+            }
+            state.counts[limit.rawValue] += 1
+            return true
         }
-        return true
     }
 
-    func end(_ limit: Limit) { _ = add(-1, to: limit) }
+    func end(_ limit: Limit) { state.withLock { $0.counts[limit.rawValue] -= 1 } }
 
     private func maximum(_ limit: Limit) -> Int {
         switch limit {
         case .reading, .writing, .authenticating: waitingLimit
         case .computing: Self.computingLimit
         case .unlimited: .max
-        }
-    }
-
-    /// - Returns: the new number
-    private func add(_ change: Int, to limit: Limit) -> Int {
-        switch limit {
-        case .reading: reading.add(change, ordering: .acquiringAndReleasing).newValue
-        case .writing: writing.add(change, ordering: .acquiringAndReleasing).newValue
-        case .authenticating: authenticating.add(change, ordering: .acquiringAndReleasing).newValue
-        case .computing: computing.add(change, ordering: .acquiringAndReleasing).newValue
-        case .unlimited: unlimited.add(change, ordering: .acquiringAndReleasing).newValue
         }
     }
 
