@@ -27,10 +27,6 @@ public final class EventsModule: Sendable {
     let changes: ChangeFeed?
     let render: EventRendering
     public let reads = ReadCounts()
-    /// The last position of the log.
-    let tail: GrowthBound
-    /// The last id that any node took for an event.
-    let lastID: GrowthBound
     /// The number of readers that wait for a position that the log does not have yet.
     let readersOfNextPosition = Atomic(0)
     let longSearches = LongSearches()
@@ -67,8 +63,6 @@ public final class EventsModule: Sendable {
         commands = CommandHandler(
             log: log, database: database, dependencies: dependencies,
             state: StateReader(of: EventsProjection(), client: database))
-        tail = GrowthBound { try await LogReader(client: database).tail() }
-        lastID = GrowthBound { try await Self.ids.last(client: database) }
         ids = IDAllocator(sequence: Self.ids.name, client: database, history: log.history)
     }
 

@@ -28,15 +28,11 @@ public struct EventsView: Sendable {
     ///   ``EventRejection/notFound`` for others, `PostgresError`, `FormatError`, and what `caller` throws
     public func event(_ id: EventID, for caller: () async throws -> UserID? = { nil }) async throws -> RenderedEvent? {
         if let held = indexedEvent(id) { return held }
-        if try await module.lastID.isBeyond(id.rawValue) { return nil }
         // The index holds live events only.
         guard let found = try await module.event(id) else { return nil }
         let event = try Optional(found).live(for: found.isHidden ? await caller() : nil)
         return RenderedEvent(version: event.version, source: .rendered(module.rendered([event]).json))
     }
-
-    /// Whether it is known without a query that no event has this id.
-    public func isUnknown(_ id: EventID) -> Bool { module.lastID.isKnownBeyond(id.rawValue) }
 
     /// Returns an event of the index; `nil` if the index does not have it.
     public func indexedEvent(_ id: EventID) -> RenderedEvent? {
@@ -211,19 +207,12 @@ extension EventsModule {
     /// Waits at most a second for a position that the log may reach next.
     /// - Throws: ``PositionNotReachedError``, at once for a position far beyond the log, `PostgresError`
     private func untilLogHas(_ position: Int64) async throws {
-        guard try await !tail.isBeyond(position) else { throw PositionNotReachedError(position: position) }
         let missing = position - (try await LogReader(client: database).tail())
         guard missing > 0 else { return }
         defer { readersOfNextPosition.subtract(1, ordering: .relaxed) }
         guard readersOfNextPosition.add(1, ordering: .relaxed).newValue <= Self.awaitingReaders,
             missing <= Self.awaitedPositions, await index?.reaches(position) == true
         else { throw PositionNotReachedError(position: position) }
-    }
-
-    /// Refuses a position that the log cannot have reached, as far as that is known without a query.
-    /// - Throws: ``PositionNotReachedError``
-    public func refuseImpossible(_ position: Int64?) throws(PositionNotReachedError) {
-        if let position, tail.isKnownBeyond(position) { throw PositionNotReachedError(position: position) }
     }
 
     /// Returns a view of the index without a wait; `nil` if the index is not in use or has not reached the position. The caller counts

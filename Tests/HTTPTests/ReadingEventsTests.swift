@@ -4,29 +4,7 @@ import Postgres
 import TestDatabase
 import Testing
 
-@Suite struct `What no event can be` {
-    @Test func `an id far beyond the last one gets 404 while the table of events cannot be read`() async throws {
-        try await TestAPI.with { api in
-            let event = try await api.createEvent()
-            try await api.database.withClient { client in
-                try await client.withConnection { connection in
-                    try await connection.query("BEGIN")
-                    try await connection.query("LOCK TABLE events_v1.events IN ACCESS EXCLUSIVE MODE")
-                    for _ in 0..<3 {
-                        for path in ["/v1/events/9223372036854775807", "/v1/events/\(event + 2_000_000)"] {
-                            let answer = try await api.send(.get, path)
-                            #expect((answer.status, answer.body) == (404, notFound))
-                        }
-                    }
-                    try await connection.query("ROLLBACK")
-                }
-            }
-            // An id that may be given soon is looked up.
-            let next = try await api.send(.get, "/v1/events/\(event + 1)")
-            #expect(next.status == 404)
-        }
-    }
-
+@Suite struct `Reading at a position that the log may reach` {
     @Test func `a read of the next position gets 503 after a second without it`() async throws {
         try await TestAPI.with { api in
             let event = try await api.createEvent()

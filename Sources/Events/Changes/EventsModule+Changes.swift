@@ -14,8 +14,7 @@ extension EventsModule {
     /// Whether the log has a position; if not, it belongs to another history of the log. This node may not have reached it.
     /// - Throws: `PostgresError`, or `CancellationError`
     public func logReaches(_ position: Int64) async throws -> Bool {
-        if try await tail.isBeyond(position) { return false }
-        return try await LogReader(client: database).tail() >= position
+        try await LogReader(client: database).tail() >= position
     }
 
     /// Opens a stream of changes: the sink gets the changes after a position, and then each later change, once and in order. It

@@ -8,7 +8,7 @@ internal import Synchronization
 public struct IndexVerification: Sendable, Hashable {
     /// The position at which both were compared.
     public let position: Int64
-    /// Number of compared events: the events of the read model that are neither cancelled nor hidden, or became so meanwhile.
+    /// Number of compared events: the events of the read model that are neither cancelled nor hidden, and did not change meanwhile.
     public fileprivate(set) var events = 0
     public fileprivate(set) var differing = 0
     /// The first differences, one sentence each. A sentence may name an event and its version, never the event's details.
@@ -75,18 +75,13 @@ extension InMemoryReadModel<EventsInMemory> {
     }
 
     /// Finds the events that changed in a range of the log.
-    private func changes(
-        after position: Int64, through end: Int64, _ connection: LeasedConnection
-    ) async throws -> [EventID: RangeOfChanges] {
-        var changes: [EventID: RangeOfChanges] = [:]
+    private func changes(after position: Int64, through end: Int64, _ connection: LeasedConnection) async throws -> Set<EventID> {
+        var changed: Set<EventID> = []
         try await LogReader(client: connection).forEach(after: position, through: end) {
             (envelope: EventEnvelope<EventDomainEvent>) in
-            guard let id = EventID(stream: envelope.stream) else { return }
-            var changed = changes[id] ?? RangeOfChanges(versionBefore: envelope.version - 1)
-            if envelope.event == .unhidden { changed.hasUnhidden = true }
-            changes[id] = changed
+            if let id = EventID(stream: envelope.stream) { changed.insert(id) }
         }
-        return changes
+        return changed
     }
 }
 
@@ -109,19 +104,11 @@ private struct HeldDigest: Sendable {
     }
 }
 
-/// The changes of one event after the digest of a comparison.
-private struct RangeOfChanges {
-    /// 0 for a new event.
-    var versionBefore: Int32
-    /// The event may have been hidden before.
-    var hasUnhidden = false
-}
-
 /// Compares the rows of the read model with a digest of the index, on the connection's thread.
 private final class RowComparison: Sendable {
     private struct State: Sendable {
         var verification: IndexVerification
-        /// Number of rows with an event that the index has, and with one that is held as hidden.
+        /// Number of compared rows with an event that the index has, and with one that is held as hidden.
         var held = 0
         var hidden = 0
         var json: [UInt8] = []
@@ -129,15 +116,12 @@ private final class RowComparison: Sendable {
 
     private let index: IndexDigest
     private let hidden: [EventID: HeldEvent]
-    private let changed: [EventID: RangeOfChanges]
+    private let changed: Set<EventID>
     private let render: EventRendering
     private let state: Mutex<State>
 
-    /// - Parameter changed: the events that changed after the digest
-    init(
-        with held: HeldDigest, changed: [EventID: RangeOfChanges], at position: Int64,
-        render: @escaping EventRendering
-    ) {
+    /// - Parameter changed: the events that changed after the digest, which are not compared
+    init(with held: HeldDigest, changed: Set<EventID>, at position: Int64, render: @escaping EventRendering) {
         index = held.index
         hidden = held.hidden
         self.changed = changed
@@ -148,18 +132,16 @@ private final class RowComparison: Sendable {
     func take(_ row: inout CopiedRow) throws {
         let (event, _) = try EventRow.copied(&row)
         state.withLock { state in
-            let held = index[event.id]
-            let before = changed[event.id]
-            compareHidden(event, hasChanged: before != nil, &state)
-            if held != nil, event.isLive || before != nil { state.held += 1 }
-            // The index held the event if it was live then.
-            guard event.isLive || held != nil && before != nil else { return }
+            guard !changed.contains(event.id) else { return }
+            if event.isHidden, !event.isCancelled { compare(event, withHidden: hidden[event.id], &state) }
+            guard event.isLive else { return }
             state.verification.events += 1
-            if held == nil, before?.hasUnhidden == true { return }
-            let version = before?.versionBefore ?? event.version
-            if (held?.version ?? 0) != version {
-                state.verification.note("event \(event.id.rawValue) is held with version \(held?.version ?? 0), not \(version)")
-            } else if let held, before == nil {
+            let held = index[event.id]
+            if held != nil { state.held += 1 }
+            if (held?.version ?? 0) != event.version {
+                state.verification.note(
+                    "event \(event.id.rawValue) is held with version \(held?.version ?? 0), not \(event.version)")
+            } else if let held {
                 state.json.removeAll(keepingCapacity: true)
                 render(event, &state.json)
                 let digest = state.json.withRawSpan { IndexDigest.digest(of: event.owner, event.details.place, $0) }
@@ -173,10 +155,8 @@ private final class RowComparison: Sendable {
     }
 
     /// A hidden event is compared too, because it comes back as it is held.
-    private func compareHidden(_ event: Event, hasChanged: Bool, _ state: inout State) {
-        let held = hidden[event.id]
-        if held != nil, hasChanged || event.isHidden && !event.isCancelled { state.hidden += 1 }
-        guard event.isHidden, !event.isCancelled, !hasChanged else { return }
+    private func compare(_ event: Event, withHidden held: HeldEvent?, _ state: inout State) {
+        if held != nil { state.hidden += 1 }
         // An event that the index still shows counts as surplus.
         guard held != nil || index[event.id] == nil else { return }
         state.json.removeAll(keepingCapacity: true)
@@ -189,7 +169,9 @@ private final class RowComparison: Sendable {
     /// Call this behind the last row of the read model.
     func result() -> IndexVerification {
         state.withLock { state in
-            let surplus = index.count - state.held + hidden.count - state.hidden
+            let unchanged =
+                index.count - changed.count { index[$0] != nil } + hidden.count - changed.count { hidden[$0] != nil }
+            let surplus = unchanged - state.held - state.hidden
             if surplus > 0 { state.verification.note("\(surplus) events are held that are not there", events: surplus) }
             return state.verification
         }

@@ -48,7 +48,6 @@ extension EventsModule {
     /// - Parameter position: the position of a write that the page must show; `nil` for none
     /// - Throws: ``PositionNotReachedError``, `PostgresError`, `FormatError`
     public func page(_ own: OwnEvents, atLeast position: Int64? = nil) async throws -> OwnEvents.Page {
-        if let position, try await tail.isBeyond(position) { throw PositionNotReachedError(position: position) }
         if let position, try await ReadModelState.of(EventsProjection.self, database).position < position {
             throw PositionNotReachedError(position: position)
         }

@@ -84,11 +84,8 @@ private struct EventRoutes: Sendable {
 
     private func getEventFromIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
         guard api.settings.reads == .everyone else { return .needsTask }
-        let (id, position) = (EventID(rawValue: try context.id()), try request.position())
-        try events.refuseImpossible(position)
-        guard let view = events.indexView(atLeast: position) else { return .needsTask }
-        guard let event = view.indexedEvent(id) else {
-            if view.isUnknown(id) { throw HTTPError.notFound }
+        let id = EventID(rawValue: try context.id())
+        guard let view = events.indexView(atLeast: try request.position()), let event = view.indexedEvent(id) else {
             return .needsTask
         }
         events.countIndexRead()

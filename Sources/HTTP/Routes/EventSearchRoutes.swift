@@ -68,9 +68,7 @@ struct EventSearchRoutes: Sendable {
     ) throws -> ImmediateResponse {
         guard api.settings.reads == .everyone else { return .needsTask }
         let search = try read(request.queryFields())
-        let position = try request.position()
-        try events.refuseImpossible(position)
-        guard let view = events.indexView(atLeast: position) else { return .needsTask }
+        guard let view = events.indexView(atLeast: try request.position()) else { return .needsTask }
         guard let found = notModified(view, request) ?? find(view, search) else { return .needsLongTask }
         events.countIndexRead()
         return .response(response(found, view))

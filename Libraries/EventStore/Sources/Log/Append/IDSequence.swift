@@ -11,12 +11,6 @@ public struct IDSequence: Sendable, Hashable {
         self.name = name
     }
 
-    /// The number that the sequence handed out last; 0 if it handed out none.
-    /// - Throws: ``PostgresError``, or `CancellationError`
-    public func last(client: PostgresClient) async throws -> Int64 {
-        try await client.query("SELECT coalesce(pg_sequence_last_value(\(name)::text::regclass), 0)").decode(Int64.self)[0]
-    }
-
     /// A sequence and the lowest value that it must have.
     public struct State: Sendable, Hashable {
         public var sequence: IDSequence
