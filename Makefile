@@ -23,12 +23,13 @@ build: install
 
 # Change
 
-## test      install, build, run the tests lane by lane, and list the failures at the end; NAME=regex runs what matches
+## test      install, build, run the tests lane by lane, then six faults under load; NAME=regex runs the tests that match
 test: install
 	@scripts/install chromium fonts-dejavu-core
 	@scripts/third-party axe
 	swift build --build-tests
 	@scripts/test '$(NAME)'
+	@test -n '$(NAME)' || .build/debug/FaultInjection
 
 ## format    rewrite the sources in the project's format
 format:

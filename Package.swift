@@ -143,12 +143,13 @@ let targets: [[Target]] = [
         .testTarget(
             name: "HumonClientTests",
             dependencies: ["humon", "HumonClient", "NearMe", "TestDatabase", "TestServer", .yams], path: "HumonClient/Tests"),
-        .testTarget(
-            name: "FaultInjectionTests",
+        .executableTarget(
+            name: "FaultInjection",
             dependencies: [
                 "humon", "App", "EventStore", "Encoding", "HTTPServer", "Postgres", "TestChance", "TestDatabase", "TestServer",
                 "Hashing", .logging, .nioCore, .nioHTTP1, .nioPosix,
-            ]),
+            ], path: "checks/faults"),
+        .testTarget(name: "FaultInjectionTests", dependencies: ["FaultInjection", "Postgres", "TestDatabase"]),
         .executableTarget(
             name: "TestRelease",
             dependencies: ["App", "HTTP", "HTTPServer", "EventStore", "Postgres", "Encoding", .httpTypes],
@@ -194,7 +195,7 @@ let package = Package(
 // Tests with much code that calls C with pointers, which the compiler does not check.
 let callingC: Set = [
     "TestDatabase", "TestServer", "PostgresTests", "EmbeddedPostgresTests", "EventStoreTests", "SpatialIndexTests",
-    "HTTPServerTests", "HTTPTests", "WebTests", "AppTests", "HumonClientTests", "FaultInjectionTests",
+    "HTTPServerTests", "HTTPTests", "WebTests", "AppTests", "HumonClientTests", "FaultInjection",
 ]
 for target in package.targets where target.type != .system {
     target.swiftSettings = [

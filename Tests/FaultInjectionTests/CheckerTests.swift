@@ -1,5 +1,7 @@
 import Testing
 
+@testable import FaultInjection
+
 /// Each check is seen failing: the test changes the log, the clients' record or the subscription's record, and expects exactly
 /// this check to fail.
 @Suite struct `Checking a log against the clients' records` {

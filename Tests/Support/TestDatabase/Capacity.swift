@@ -15,15 +15,11 @@ public actor Capacity {
         public let description: String
     }
 
-    private static let all = [browsers, databases, processes]
-    /// Time without any use before a suite runs alone.
-    private static let quietTime = Duration.seconds(2)
     /// Time for a cancelled test to end.
     private static let graceTime = Duration.seconds(300)
 
     /// The capacity that the current task took last.
     @TaskLocal private static var held: Capacity?
-    @TaskLocal private static var isAlone = false
 
     private nonisolated let name: String
     private nonisolated let rank: Int
@@ -42,27 +38,10 @@ public actor Capacity {
         free = limit
     }
 
-    /// Runs the body while no other test holds anything. The tests that hold or wait for something come first, so that a suite that uses
-    /// the whole machine runs at the end.
-    /// - Throws: `CancellationError`, what the body throws
-    public static func alone<Value>(_ body: () async throws -> Value) async throws -> Value {
-        var lastUse = ContinuousClock.now
-        while .now < lastUse + quietTime {
-            try await Task.sleep(for: .milliseconds(50))
-            for kind in all where await !kind.isIdle { lastUse = .now }
-        }
-        for kind in all { await kind.take(kind.limit) }
-        let result: Result<Value, any Error>
-        do { result = .success(try await $isAlone.withValue(true) { try await body() }) } catch { result = .failure(error) }
-        for kind in all { await kind.give(kind.limit) }
-        return try result.get()
-    }
-
     /// - Parameter count: taken together, since two tests that take one after the other could wait for each other
     /// - Throws: `WrongOrder` if the task holds this or a later kind already; `TimeoutError` if the body takes longer than 15 minutes; what
     ///   the body throws
     public nonisolated func use<Value>(_ count: Int = 1, _ body: () async throws -> Value) async throws -> Value {
-        if Self.isAlone { return try await bounded(body) }
         if let held = Self.held, held.rank >= rank {
             throw WrongOrder(description: "a test took \(name) while it held \(held.name): take \(name) first, and once")
         }
@@ -77,8 +56,6 @@ public actor Capacity {
             throw error
         }
     }
-
-    private var isIdle: Bool { free == limit && waiting.isEmpty }
 
     /// Cancels the test if the body does not end in time, so that the test fails under its own name. Ends the run if the test ignores that.
     private nonisolated func bounded<Value>(_ body: () async throws -> Value) async throws -> Value {

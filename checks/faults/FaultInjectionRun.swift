@@ -155,7 +155,7 @@ final class FaultInjectionRun: Sendable {
             pace.finished >= before + all / 2 || pace.isOver
         }
         print(
-            "fault injection: \(start.duration(to: .now).components.seconds) s, fault \(number + 1) of \(schedule.faults.count): \(fault)"
+            "faults: \(start.duration(to: .now).components.seconds) s, fault \(number + 1) of \(schedule.faults.count): \(fault)"
         )
         fflush(nil)
         guard !pace.isOver else { throw Violation(check: .recovery, sentence: "the run did not end in time") }
