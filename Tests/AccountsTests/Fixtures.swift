@@ -1,6 +1,5 @@
 import Encoding
 import EventStore
-import Foundation
 import Hashing
 
 @testable import Accounts
@@ -40,11 +39,4 @@ extension AccountCreated {
         AccountCreated(
             name: name, email: try .ann(), password: try .numbered(4), token: AccountToken(secret: token).digest)
     }
-}
-
-func envelope(_ event: AccountDomainEvent, _ stream: String = "account-7", version: Int32) -> EventEnvelope<AccountDomainEvent> {
-    EventEnvelope(
-        id: UUID(derivedFrom: "\(stream) \(version)"), stream: StreamName(stream), version: version,
-        recordedAt: Timestamp(milliseconds: 0), metadata: Metadata(requestID: "request-1", actor: nil, traceID: nil), event: event
-    )
 }

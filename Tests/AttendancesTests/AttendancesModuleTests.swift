@@ -9,14 +9,6 @@ import Users
 @testable import Attendances
 
 @Suite struct `The attendances of users` {
-    @Test func `leaving an event that the user never attended records nothing, with a key too`() async throws {
-        try await TestNode.with { node in
-            try await node.create()
-            for key in [nil, "k", "k"] { #expect(try await node.leave(1, by: 2, key: key) == 1) }
-            #expect(try await node.reader.tail() == 1)
-        }
-    }
-
     @Test func `a leave that changed nothing is remembered under its key on every server`() async throws {
         try await TestNode.withTwo { one, two in
             try await one.create()
@@ -25,22 +17,6 @@ import Users
             for node in [one, two] { try await node.leave(1, by: 2, key: "k") }
             #expect(try await two.summary(1, for: 2).isAttending)
             #expect(try await one.types(1, 2) == ["AttendanceAdded"])
-        }
-    }
-
-    @Test func `a hidden event looks unknown, and its guests may leave`() async throws {
-        try await TestNode.with { node in
-            try await node.create()
-            try await node.attend(1, by: 2)
-            try await node.hide(1)
-            await #expect(throws: EventRejection.notFound) { try await node.attend(1, by: 3) }
-            await #expect(throws: EventRejection.notFound) { try await node.leave(1, by: 3) }
-            try await node.leave(1, by: 2)
-            #expect(try await node.types(1, 2) == ["AttendanceAdded", "AttendanceRemoved"])
-            for id: Int64 in [2, 0, -1] {
-                await #expect(throws: EventRejection.notFound) { try await node.attend(id, by: 2) }
-                await #expect(throws: EventRejection.notFound) { try await node.leave(id, by: 2) }
-            }
         }
     }
 
@@ -110,26 +86,5 @@ import Users
     @Test(arguments: ["", "-", "1", "1-", "-1", "a-1", "1-a", "-1-1", "1-1-1", "253402300800000-1", "9223372036854775808-1"])
     func `a text that no list wrote is no cursor`(text: String) {
         #expect(AttendanceCursor(text) == nil)
-    }
-
-    @Test func `the log and the read model verify after users left and came back`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { node in
-                try await node.create(3)
-                for event: Int64 in 1...3 {
-                    for user: Int64 in 1...4 { try await node.attend(event, by: user, key: "\(event) \(user)") }
-                    try await node.leave(event, by: event)
-                }
-                try await node.attend(2, by: 2)
-            }
-            try await database.withClient(role: "log_app", connections: 4) { client in
-                let domainEvents: [any DomainEvent.Type] = [EventDomainEvent.self, AttendanceDomainEvent.self]
-                var verification = try await LogVerification(of: LogReader(client: client), decodedBy: domainEvents)
-                try await verification.examineTables(client, sequences: [])
-                #expect(verification.violations.map(\.reason) == [])
-                let models = ReadModels(projections: [AttendancesProjection()], client: client, logger: .quiet)
-                #expect(try await models.verify { _ in }.allSatisfy { $0.differences.isEmpty })
-            }
-        }
     }
 }

@@ -1,7 +1,7 @@
 import Encoding
 import EventStore
 import Events
-import Foundation
+import TestDatabase
 import Testing
 import Users
 
@@ -43,13 +43,6 @@ import Users
 
     /// Recorded as many seconds after 1970 as the version says.
     private func envelope(_ event: AttendanceDomainEvent, _ version: Int32) -> EventEnvelope<AttendanceDomainEvent> {
-        EventEnvelope(
-            id: UUID(derivedFrom: "\(event.key.stream) \(version)"),
-            stream: event.key.stream,
-            version: version,
-            recordedAt: Timestamp(milliseconds: Int64(version) * 1_000),
-            metadata: Metadata(requestID: "request-1", actor: nil, traceID: nil),
-            event: event
-        )
+        .of(event, in: event.key.stream.description, version: version, at: Int64(version) * 1_000)
     }
 }

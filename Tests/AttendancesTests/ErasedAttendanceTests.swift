@@ -15,6 +15,8 @@ import Users
                 try await node.create()
                 for user: Int64 in 1...3 { try await node.attend(1, by: user) }
                 try await node.leave(1, by: 3)
+                try await node.leave(1, by: 1)
+                try await node.attend(1, by: 1)
                 #expect(node.counted(1) == 2)
                 for (user, version) in [(2, 1), (3, 2)] as [(Int64, Int32)] {
                     let key = AttendanceKey(event: EventID(rawValue: 1), user: UserID(rawValue: user))

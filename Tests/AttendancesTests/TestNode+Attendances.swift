@@ -21,11 +21,9 @@ extension TestNode where Module == AttendancesModule {
         try await TestDatabase.with(projections, body)
     }
 
-    /// - Parameters:
-    ///   - isCounting: whether the counts run; without them PostgreSQL answers
-    ///   - isInUse: whether the body starts with the counts in use
+    /// - Parameter isCounting: whether the counts run; without them PostgreSQL answers
     static func with(
-        _ database: TestDatabase, isCounting: Bool = true, isInUse: Bool = true,
+        _ database: TestDatabase, isCounting: Bool = true,
         _ body: @escaping @Sendable (TestNode) async throws -> Void
     ) async throws {
         try await run(
@@ -38,14 +36,14 @@ extension TestNode where Module == AttendancesModule {
                 return (attendances, isCounting ? attendances.services : [])
             }
         ) { node in
-            if isCounting, isInUse { try await eventually { node.counted(1) != nil } }
+            if isCounting { try await eventually { node.counted(1) != nil } }
             try await body(node)
         }
     }
 
     /// Runs one server on a database of its own.
-    static func with(isCounting: Bool = true, _ body: @escaping @Sendable (TestNode) async throws -> Void) async throws {
-        try await withDatabase { try await with($0, isCounting: isCounting, body) }
+    static func with(_ body: @escaping @Sendable (TestNode) async throws -> Void) async throws {
+        try await withDatabase { try await with($0, body) }
     }
 
     /// Runs two servers on one database.

@@ -1,5 +1,6 @@
 import Encoding
 import EventStore
+import TestDatabase
 import Testing
 
 @testable import Tasks
@@ -9,7 +10,7 @@ import Testing
     private static let created = TaskDomainEvent.created(TaskCreated(account: ann, title: "Buy milk"))
 
     private static func fold(_ events: [(TaskDomainEvent, Int32)]) -> TasksProjection.Changes {
-        TasksProjection().fold(events.map { envelope($0.0, version: $0.1) })
+        TasksProjection().fold(events.map { .of($0.0, in: "task-12", version: $0.1, at: 1_000) })
     }
 
     private static func row(version: Int32, title: String, isCompleted: Bool) -> TasksProjection.Row {
@@ -20,7 +21,7 @@ import Testing
 
     @Test func `no domain events and streams of other categories give no rows`() {
         #expect(TasksProjection().fold([]) == TasksProjection.Changes())
-        #expect(TasksProjection().fold([envelope(Self.created, "account-7", version: 1)]) == TasksProjection.Changes())
+        #expect(TasksProjection().fold([.of(Self.created, in: "account-7", version: 1)]) == TasksProjection.Changes())
     }
 
     @Test func `a new task gives an open row, with its later changes of the same batch`() {

@@ -37,17 +37,11 @@ import Testing
         TokenLookup(timeoutSeconds: timeoutSeconds, callerLimit: callerLimit) { [table] in try await table.search($0) }
     }
 
-    @Test func `a lookup finds the user of a device, and no user of an unknown device`() async throws {
+    @Test func `every lookup asks again, so that a dead token is not found, and no user has an unknown device`() async throws {
         let lookup = lookup()
-        #expect(try await lookup.user(of: device(7)) == UserID(rawValue: 7))
+        for _ in 0..<2 { #expect(try await lookup.user(of: device(7)) == UserID(rawValue: 7)) }
         #expect(try await lookup.user(of: device(100)) == nil)
-        #expect(table.queries == [[device(7)], [device(100)]])
-    }
-
-    @Test func `every lookup asks again, so that a dead token is not found`() async throws {
-        let lookup = lookup()
-        for _ in 0..<3 { _ = try await lookup.user(of: device(7)) }
-        #expect(table.queries.count == 3)
+        #expect(table.queries == [[device(7)], [device(7)], [device(100)]])
     }
 
     @Test func `lookups during a query become one query, with each device once`() async throws {

@@ -1,6 +1,6 @@
 import Encoding
 import EventStore
-import Foundation
+import TestDatabase
 import Testing
 
 @testable import Users
@@ -56,13 +56,6 @@ import Testing
     }
 
     private func envelope(_ stream: String, _ version: Int32, _ event: UserDomainEvent) -> EventEnvelope<UserDomainEvent> {
-        EventEnvelope(
-            id: UUID(derivedFrom: "\(stream) \(version)"),
-            stream: StreamName(stream),
-            version: version,
-            recordedAt: Timestamp(milliseconds: 0),
-            metadata: Metadata(requestID: "request-1", actor: nil, traceID: nil),
-            event: event
-        )
+        .of(event, in: stream, version: version)
     }
 }

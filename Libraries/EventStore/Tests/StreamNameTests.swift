@@ -19,4 +19,11 @@ import Testing
         #expect(StreamName("event") == StreamName(category: "event", key: ""))
         #expect(StreamName("") == StreamName(category: "", key: ""))
     }
+    /// Every module reads the numbers of its streams so: a key that another spelling names would be a second stream of one thing.
+    @Test func `a key is a number in one spelling only, from 1 to the largest one`() {
+        #expect(["1", "12", "9223372036854775807"].map { StreamName("tea-\($0)").keyAsID } == [1, 12, .max])
+        for key in ["", "x", "1-2", "0", "-1", "+1", "01", " 1", "9223372036854775808"] {
+            #expect(StreamName("tea-\(key)").keyAsID == nil, "\(key)")
+        }
+    }
 }
