@@ -1,5 +1,3 @@
-import Encoding
-import Foundation
 import Postgres
 import Telemetry
 import TestDatabase
@@ -7,32 +5,9 @@ import Testing
 
 @testable import EventStore
 
-/// A domain event with data of any size.
-private enum Written: DomainEvent {
-    case written(String)
-
-    static let category = "text"
-    static let storedTypes = [StoredType("Written")]
-    static let personal = PersonalMembers.none
-    init(type: String, content: EventContent) throws { self = .written(try content.facts.stored("text") { $0.storedString }) }
-
-    var stored: (type: String, data: JSON) {
-        switch self {
-        case .written(let text): ("Written", ["text": .string(text)])
-        }
-    }
-}
-
 @Suite struct `Queueing appends` {
-    private static func writing(_ bytes: Int, to text: Int) -> AppendRequest {
-        AppendRequest(
-            id: UUID(),
-            streams: [
-                StreamAppend(
-                    [Written.written(String(repeating: "x", count: bytes))],
-                    to: StreamName(category: Written.category, key: "\(text)"), after: 0)
-            ],
-            recordedAt: Timestamp(milliseconds: 0), metadata: Metadata(requestID: "test", actor: nil, traceID: nil))
+    private static func writing(_ bytes: Int, to note: Int) -> AppendRequest {
+        .noting("\(note)", after: 0, .written(String(repeating: "x", count: bytes)))
     }
 
     /// The send buffer of the writer's connection takes two transactions of this size.

@@ -141,19 +141,6 @@ import Testing
         SELECT pid FROM pg_stat_activity
         WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'SELECT log.append(%'
         """
-
-    @Test func `an append after the log was closed is refused`() async throws {
-        try await TestDatabase.with { database in
-            try await database.withClient(role: "log_app") { client in
-                let log = EventLog(client: client, projections: [], logger: .quiet)
-                let running = Task { await log.run() }
-                _ = try await log.record(.counting("a", after: 0))
-                running.cancel()
-                await running.value
-                await #expect(throws: EventLogError.closed) { _ = try await log.record(.counting("b", after: 0)) }
-            }
-        }
-    }
 }
 
 @Suite struct `Protecting the log` {
@@ -183,6 +170,11 @@ import Testing
                 """
             )
             await #expect(throws: LogGapError(after: 1)) { _ = try await store.reader.read(after: 0, limit: 10) }
+            // A subscription's filter hides no gap, and an archive has none.
+            await #expect(throws: LogGapError(after: 1)) {
+                _ = try await store.reader.rows(after: 0, limit: 10, filter: LogFilter(types: ["none"]))
+            }
+            await #expect(throws: LogGapError(after: 1)) { _ = try await LogExport(client: store.client).write { _ in } }
             await #expect(throws: LogGapError(after: 1)) { try await store.models.rebuild { _ in } }
         }
     }

@@ -24,29 +24,20 @@ import Testing
         schedule.begin(10, at: start)
         #expect(decision(schedule, queued: 9, after: interval * 2) == .wait(until: nil))
         #expect(decision(schedule, queued: 10) == .send)
-    }
-
-    @Test func `a full batch does not wait for a larger one`() {
-        var schedule = BatchSchedule()
+        // A full batch does not wait for a larger one.
         schedule.begin(5 * BatchSchedule.batchLimit, at: start)
         #expect(decision(schedule, queued: BatchSchedule.batchLimit) == .send)
     }
 
     @Test(arguments: [2, BatchSchedule.largeBatch, 100])
-    func `after appends that came together a small batch waits for the interval`(together: Int) {
+    func `after appends that came together a small batch waits for the interval, and a large one does not`(together: Int) {
         var schedule = BatchSchedule()
         schedule.begin(together, at: start)
         schedule.end(together)
         #expect(decision(schedule, queued: 1) == .wait(until: start + interval))
         #expect(decision(schedule, queued: BatchSchedule.largeBatch - 1) == .wait(until: start + interval))
-        #expect(decision(schedule, queued: 1, after: interval) == .send)
-    }
-
-    @Test func `a large batch does not wait for the interval`() {
-        var schedule = BatchSchedule()
-        schedule.begin(2, at: start)
-        schedule.end(2)
         #expect(decision(schedule, queued: BatchSchedule.largeBatch) == .send)
+        #expect(decision(schedule, queued: 1, after: interval) == .send)
     }
 
     @Test func `a log that is being closed sends the rest of its queue`() {

@@ -99,10 +99,10 @@ extension TestStore {
         Decision(Counted.counted(1), to: stream, after: version, by: nil)
     }
 
-    @Test func `retry delays double up to a quarter of a second, and the 30th attempt is the last`() async throws {
+    @Test func `retry delays double up to 0.25 s times the jitter, and the 30th attempt is the last`() async throws {
         try await TestStore.with { store in
             let waits = Waits()
-            let commands = store.commands(dependencies: waits.dependencies())
+            let commands = store.commands(dependencies: waits.dependencies(jitter: 0.5))
             let decisions = Mutex(0)
             await #expect(throws: StreamContended(stream: Self.stream)) {
                 try await commands.handle(Self.context) {
@@ -112,21 +112,10 @@ extension TestStore {
             }
             let count = decisions.withLock(\.self)
             #expect(count == 30)
-            #expect(waits.seconds.prefix(7) == [0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.25])
-            #expect(waits.seconds.dropFirst(6).allSatisfy { $0 == 0.25 })
+            // The jitter is a half.
+            #expect(waits.seconds.prefix(7) == [0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.125])
+            #expect(waits.seconds.dropFirst(6).allSatisfy { $0 == 0.125 })
             #expect(waits.seconds.count == 29)
-        }
-    }
-
-    @Test func `each retry delay is multiplied by the random jitter`() async throws {
-        try await TestStore.with { store in
-            let waits = Waits()
-            await #expect(throws: StreamContended.self) {
-                try await store.commands(dependencies: waits.dependencies(jitter: 0.5)).handle(Self.context) {
-                    Self.counting(after: 9)
-                }
-            }
-            #expect(waits.seconds.prefix(2) == [0.0025, 0.005])
         }
     }
 

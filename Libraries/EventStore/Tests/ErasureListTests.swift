@@ -1,7 +1,6 @@
 import Encoding
 import Foundation
 import Postgres
-import Synchronization
 import TestDatabase
 import Testing
 
@@ -223,10 +222,7 @@ extension TestStore {
                 let file = ErasureFile(path: "\(folder)/list")
                 try await store.write(0..<2)
                 for person in ["person-7", "person-8"] { try await store.append(.created, to: person, after: 0) }
-                let backup = Mutex<[UInt8]>([])
-                _ = try await LogExport(client: store.client).write { piece in
-                    backup.withLock { $0 += piece }
-                }
+                let backup = try await store.client.exportedLog().bytes
                 try await store.append(.erased, to: "person-7", after: 1)
                 let list = ErasureList(file, store.context())
                 try await store.withErasures(list: list) {
@@ -244,16 +240,8 @@ extension TestStore {
                 others[2].at = Timestamp(milliseconds: eighth.recordedAt.milliseconds - 1)
                 try await file.append(others + [line])
 
-                let bytes = backup.withLock(\.self)
                 try await other.withClient { client in
-                    let rest = Mutex<[UInt8]?>(bytes)
-                    _ = try await LogImport(client: client).read(
-                        from: {
-                            rest.withLock { rest in
-                                defer { rest = nil }
-                                return rest
-                            }
-                        }, decodedBy: [PersonEvent.self, NoteEvent.self, Counted.self], sequences: [])
+                    try await client.importLog(backup, decodedBy: [PersonEvent.self, NoteEvent.self, Counted.self])
                 }
                 try await TestStore.with(other) { restored in
                     #expect(try await restored.words() == 2)

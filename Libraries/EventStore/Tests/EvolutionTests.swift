@@ -16,67 +16,53 @@ import Testing
         ("TeaBrewed", 3, #"{"seconds":210,"sort":"Assam"}"#),
     ]
 
-    private static func withLog(
-        _ lines: [(type: String, format: Int16, data: String)], category: String = "tea",
-        _ body: @escaping @Sendable (LogReader, TestDatabase) async throws -> Void
+    private static func insert(
+        _ lines: [(type: String, format: Int16, data: String)], after position: Int, category: String = "tea",
+        metadata: String = #"{"request_id":"r","actor":1,"trace_id":null}"#, into database: TestDatabase
     ) async throws {
+        for (offset, line) in lines.enumerated() {
+            let position = Int64(position + offset + 1)
+            try await database.asSuperuser(
+                """
+                INSERT INTO log.recorded_events
+                VALUES (\(position), gen_random_uuid(), \("\(category)-\(position)"), 1, \(line.type), \(line.format), now(),
+                    \(line.data)::text::json, \(metadata)::text::json)
+                """)
+        }
+    }
+
+    @Test func `a verification counts events of all formats, and reports unreadable ones by kind with the first position`()
+        async throws
+    {
         try await TestDatabase.with { database in
-            for (offset, line) in lines.enumerated() {
-                try await database.asSuperuser(
-                    """
-                    INSERT INTO log.recorded_events
-                    VALUES (\(Int64(offset + 1)), gen_random_uuid(), \("\(category)-\(offset)"), 1, \(line.type), \(line.format), now(),
-                        \(line.data)::text::json, '{"request_id":"r","actor":1,"trace_id":null}')
-                    """
-                )
+            func verify() async throws -> LogVerification {
+                try await database.withClient(role: "log_app") { client in
+                    try await LogVerification(of: LogReader(client: client), decodedBy: [TeaDomainEvent.self])
+                }
             }
-            try await database.withClient(role: "log_app") { client in
-                try await body(LogReader(client: client), database)
+            try await Self.insert(Self.lines, after: 0, into: database)
+            let sound = try await verify()
+            #expect((sound.violations, sound.total) == ([], 4))
+            #expect(sound.counts[.init(category: "tea", type: "TeaBrewed", format: 1)] == 1)
+            let broken: [(type: String, format: Int16, data: String)] = [
+                ("TeaBrewed", 4, #"{"grams":3}"#), ("TeaSpilt", 1, "{}"), ("TeaBrewed", 1, #"{"minutes":"s3cret"}"#),
+                ("TeaBrewed", 1, #"{"minutes":null}"#),
+            ]
+            try await Self.insert(broken, after: 4, into: database)
+            // With unreadable metadata, and of a module that is missing.
+            try await Self.insert([("TeaDrunk", 1, "{}")], after: 8, metadata: "[]", into: database)
+            try await Self.insert([("CakeBaked", 1, "{}")], after: 9, category: "cake", into: database)
+            let violations = try await verify().violations.map {
+                "\($0.firstPosition ?? 0) \($0.count) \($0.kind?.type ?? "") \($0.kind?.format ?? 0) \($0.reason)"
             }
-        }
-    }
-
-    @Test func `a verification counts events of all formats and finds no violation`() async throws {
-        try await Self.withLog(Self.lines) { reader, _ in
-            let verification = try await LogVerification(of: reader, decodedBy: [TeaDomainEvent.self, Counted.self])
-            #expect(verification.violations == [])
-            #expect(verification.total == 4)
-            #expect(verification.counts[.init(category: "tea", type: "TeaBrewed", format: 1)] == 1)
-        }
-    }
-
-    @Test func `a verification reports unreadable events by kind, with the first position of each`() async throws {
-        let broken: [(type: String, format: Int16, data: String)] = [
-            ("TeaBrewed", 4, #"{"grams":3}"#), ("TeaSpilt", 1, "{}"), ("TeaBrewed", 1, #"{"minutes":"s3cret"}"#),
-            ("TeaBrewed", 1, #"{"minutes":null}"#),
-        ]
-        try await Self.withLog(Self.lines + broken) { reader, _ in
-            let verification = try await LogVerification(of: reader, decodedBy: [TeaDomainEvent.self])
             #expect(
-                verification.violations.map {
-                    "\($0.firstPosition ?? 0) \($0.count) \($0.kind?.type ?? "") \($0.kind?.format ?? 0) \($0.reason)"
-                } == [
+                violations.sorted() == [
+                    "10 1 CakeBaked 1 no module has streams of category cake",
                     "5 1 TeaBrewed 4 TeaBrewed has formats 1 to 3, not 4: written by a newer program",
                     "6 1 TeaSpilt 1 no stored type TeaSpilt in category tea",
                     "7 2 TeaBrewed 1 TeaBrewed, format 1: no usable minutes in the stored data",
+                    "9 1 TeaDrunk 1 no usable request_id in the stored data",
                 ])
-        }
-    }
-
-    @Test func `a verification reports unreadable metadata, and the event is read all the same`() async throws {
-        try await Self.withLog(Self.lines) { reader, database in
-            try await database.asSuperuser(
-                "INSERT INTO log.recorded_events VALUES (5, gen_random_uuid(), 'tea-9', 1, 'TeaDrunk', 1, now(), '{}', '[]')")
-            let verification = try await LogVerification(of: reader, decodedBy: [TeaDomainEvent.self])
-            #expect(verification.violations.map(\.firstPosition) == [5])
-            #expect(verification.violations.map(\.reason) == ["no usable request_id in the stored data"])
-        }
-    }
-
-    @Test func `a verification reports events of a module that is missing`() async throws {
-        try await Self.withLog([("CakeBaked", 1, "{}")], category: "cake") { reader, _ in
-            let verification = try await LogVerification(of: reader, decodedBy: [TeaDomainEvent.self])
-            #expect(verification.violations.map(\.reason) == ["no module has streams of category cake"])
         }
     }
 }

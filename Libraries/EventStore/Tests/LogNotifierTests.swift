@@ -8,16 +8,6 @@ import Testing
 @testable import EventStore
 
 @Suite struct `Notifying readers of the log` {
-    @Test func `an append wakes readers in the same process`() async throws {
-        try await TestStore.with { store in
-            var wakes = store.notifier.wakes().makeAsyncIterator()
-            // The first page says that no tail is known yet.
-            _ = await wakes.next()
-            _ = try await store.log.record(.counting("a", after: 0))
-            #expect(await wakes.next() != nil)
-        }
-    }
-
     @Test func `an append wakes readers in another process`() async throws {
         try await TestStore.with { store in
             try await store.database.withClient(role: "log_app", connections: 2) { client in
@@ -173,17 +163,6 @@ import Testing
             #expect(store.notifier.history.generation > LogGeneration())
             let error = await #expect(throws: (any Error).self) { while try await before.next() != nil {} }
             #expect(error is LogTruncatedError || error is LogDivergedError)
-        }
-    }
-
-    @Test(.timeLimit(.minutes(15))) func `the notifier corrects its tail after the log lost its end`() async throws {
-        try await TestStore.with { store in
-            for number in Int32(0)..<10 { _ = try await store.log.record(.counting("a", after: number)) }
-            // The notifier learns of a commit beside the caller of `append`.
-            try await eventually { store.notifier.hint.tail.position == 10 }
-            try await store.database.loseEndOfLog(after: 3)
-            store.notifier.history.askForCheck()
-            try await eventually { store.notifier.hint.tail.position == 3 }
         }
     }
 

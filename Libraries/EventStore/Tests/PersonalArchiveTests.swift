@@ -2,7 +2,6 @@ import Encoding
 import Foundation
 import Hashing
 import Postgres
-import Synchronization
 import TestDatabase
 import Testing
 
@@ -16,14 +15,7 @@ import Testing
         """
 
     private static func `import`(_ bytes: [UInt8], into client: PostgresClient) async throws {
-        let rest = Mutex<[UInt8]?>(bytes)
-        _ = try await LogImport(client: client).read(
-            from: {
-                rest.withLock { rest in
-                    defer { rest = nil }
-                    return rest
-                }
-            }, decodedBy: [NoteEvent.self, Counted.self], sequences: [])
+        try await client.importLog(bytes, decodedBy: [NoteEvent.self, Counted.self])
     }
 
     private static func bytes(_ lines: [String]) -> [UInt8] { Array(lines.map { $0 + "\n" }.joined().utf8) }
@@ -33,11 +25,7 @@ import Testing
         for note in ["1", "2"] { _ = try await store.log.record(.noting(note, after: 0, .written("Dear Ann"))) }
         _ = try await store.log.record(.noting("2", after: 1, .erased))
         try await store.withErasures { try await store.reaches(3, "erasures") }
-        let bytes = Mutex<[UInt8]>([])
-        _ = try await LogExport(client: store.client).write { piece in
-            bytes.withLock { $0 += piece }
-        }
-        let text = String(decoding: bytes.withLock(\.self), as: UTF8.self)
+        let text = String(decoding: try await store.client.exportedLog().bytes, as: UTF8.self)
         return text.split(separator: "\n").map(String.init)
     }
 

@@ -21,8 +21,7 @@ import Testing
         return lines
     }
 
-    @Test(arguments: [1, 2, 3, 500])
-    func `an export has each recorded event on a line, and is the same whatever the pages are`(pageLimit: Int) async throws {
+    @Test func `an export has each recorded event on a line whatever the pages are, and an unknown person has none`() async throws {
         try await TestStore.with { store in
             _ = try await store.log.record(.noting("7", after: 0, .written("Dear Ann")))
             try await store.count(5, counters: 2)
@@ -34,7 +33,8 @@ import Testing
                 INSERT INTO log.parked_streams (subscription, stream, version, position, reason)
                 VALUES ('letters', 'counter-1-x', 1, 3, 'full'), ('letters', 'counter-9-x', 1, 4, 'of another one')
                 """)
-            let lines = try await Self.export(store, of: "note-7", pageLimit: pageLimit)
+            let lines = try await Self.export(store, of: "note-7", pageLimit: 500)
+            for pageLimit in 1...3 { #expect(try await Self.export(store, of: "note-7", pageLimit: pageLimit) == lines) }
             #expect(lines.filter { $0.hasPrefix(#"{"position":"#) }.count == 7)
             let document = try JSON(utf8: lines.joined(separator: "\n").utf8)
             #expect(document["note"] == JSON(7))
@@ -48,12 +48,7 @@ import Testing
             #expect(keys.map { $0["stream"]?.storedString } == ["note-7"])
             guard case .array(let parked)? = document["parked_streams"] else { throw FormatError("no parked streams") }
             #expect(parked.map { $0["reason"]?.storedString } == ["full"])
-        }
-    }
-
-    @Test func `an unknown person has no export, not even an empty one`() async throws {
-        try await TestStore.with { store in
-            for person in ["note-7", "note-x"] {
+            for person in ["note-8", "note-x"] {
                 await #expect(throws: UnknownPersonError.self) { _ = try await Self.export(store, of: person, pageLimit: 2) }
             }
         }

@@ -128,37 +128,26 @@ import Testing
         }
     }
 
-    @Test func `a claim waits for another one that is not committed yet, and leaves the lease to it`() async throws {
-        try await TestStore.withDiary { store in
-            try await store.count(1...1)
-            let claimed = try await store.claim(besideTransactionEndedBy: "COMMIT") { session in
-                try await session.query("SELECT number FROM log.claim_subscription('diary', \(UUID()), 30)")
+    @Test func `a claim waits for a former leader's step, and goes on after the step if it commits, and before it if not`()
+        async throws
+    {
+        for end in ["COMMIT", "ROLLBACK"] as [SQL] {
+            try await TestStore.withDiary { store in
+                try await store.count(1...3)
+                let claimed = try await store.claimBesideStep(endedBy: end)
+                if end.text == "COMMIT" {
+                    #expect(claimed?.number == nil)
+                } else {
+                    let lease = try #require(claimed)
+                    #expect((lease.number, lease.position) == (2, 0))
+                    try await store.endLeases()
+                }
+                try await store.withSubscription(Diary()) {
+                    try await store.count(4...6)
+                    try await store.reaches(6)
+                }
+                #expect(try await store.entries() == Array(1...6))
             }
-            #expect(claimed?.number == nil)
-        }
-    }
-
-    @Test func `a claim waits for a former leader's step, and a later one goes on after the step if it commits`() async throws {
-        try await TestStore.withDiary { store in
-            try await store.count(1...3)
-            let claimed = try await store.claimBesideStep(endedBy: "COMMIT")
-            #expect(claimed?.number == nil)
-            try await store.withSubscription(Diary()) {
-                try await store.count(4...6)
-                try await store.reaches(6)
-            }
-            #expect(try await store.entries() == Array(1...6))
-        }
-    }
-
-    @Test func `a claim waits for a former leader's step, and goes on before the step if it is rolled back`() async throws {
-        try await TestStore.withDiary { store in
-            try await store.count(1...3)
-            let claimed = try #require(try await store.claimBesideStep(endedBy: "ROLLBACK"))
-            #expect((claimed.number, claimed.position) == (2, 0))
-            try await store.endLeases()
-            try await store.withSubscription(Diary()) { try await store.reaches(3) }
-            #expect(try await store.entries() == [1, 2, 3])
         }
     }
 }
@@ -172,18 +161,19 @@ extension TestStore {
     /// Ends all leases, as time does.
     fileprivate func endLeases() async throws { try await client.query("UPDATE log.leases SET until = '-infinity'") }
 
-    /// Claims the lease beside a transaction that has raised the number and is open, and ends it when the claim waits.
-    fileprivate func claim(
-        besideTransactionEndedBy end: SQL, _ change: (LeasedConnection) async throws -> Void
-    ) async throws -> SubscriptionLease? {
-        let leader = UUID()
+    /// Claims the lease while a former leader has handled three events and moved the position in a transaction, which ends when the claim
+    /// waits.
+    fileprivate func claimBesideStep(endedBy end: SQL) async throws -> SubscriptionLease? {
+        let former = try #require(try await claim())
+        try await endLeases()
         return try await client.withConnection { session in
             try await session.query("BEGIN")
-            try await change(session)
+            try await Diary().handle(try await reader.read(after: 0, limit: 3), in: session)
+            try await former.move(to: 3, in: session)
             // A client of its own: a query behind the claim, on the same connection, would wait, too.
             let claim = Task {
                 try await database.withClient(role: "log_app", connections: 1) { other in
-                    try await SubscriptionLease.claim("diary", leader: leader, seconds: 30, client: other)
+                    try await SubscriptionLease.claim("diary", leader: UUID(), seconds: 30, client: other)
                 }
             }
             try await eventually("the claim to wait") {
@@ -196,16 +186,6 @@ extension TestStore {
             }
             try await session.query(end)
             return try await claim.value
-        }
-    }
-
-    /// Claims the lease while a former leader has handled three events and moved the position.
-    fileprivate func claimBesideStep(endedBy end: SQL) async throws -> SubscriptionLease? {
-        let former = try #require(try await claim())
-        try await endLeases()
-        return try await claim(besideTransactionEndedBy: end) { session in
-            try await Diary().handle(try await reader.read(after: 0, limit: 3), in: session)
-            try await former.move(to: 3, in: session)
         }
     }
 }

@@ -95,18 +95,6 @@ extension SubscriptionRunner.Timing {
 }
 
 @Suite struct `Handling events in a subscription` {
-    @Test func `a subscription handles old and new events once and in order`() async throws {
-        try await TestStore.withDiary { store in
-            try await store.count(1...5)
-            try await store.withSubscription(Diary()) {
-                try await store.reaches(5)
-                try await store.count(6...10)
-                try await store.reaches(10)
-            }
-            #expect(try await store.entries() == Array(1...10))
-        }
-    }
-
     @Test func `a subscription has one row, also after many steps and leaders`() async throws {
         try await TestStore.withDiary { store in
             for round in Int64(0)..<3 {
@@ -154,23 +142,6 @@ extension SubscriptionRunner.Timing {
                 try await store.reaches(100)
             }
             #expect(try await store.entries() == Array(1...100))
-        }
-    }
-
-    @Test func `a subscription stops at a gap`() async throws {
-        try await TestStore.withDiary { store in
-            try await store.count(1...5)
-            _ = try await store.database.withClient { client in
-                try await client.run([
-                    "ALTER TABLE log.recorded_events DISABLE TRIGGER refuse_change",
-                    "DELETE FROM log.recorded_events WHERE position = 3",
-                ])
-            }
-            for (name, filter) in [("a", LogFilter.everything), ("b", LogFilter(types: ["Other"]))] {
-                try await store.withSubscription(Diary(name: name, filter: filter)) { try await Task.sleep(for: .seconds(1)) }
-                #expect(try await Subscriptions(client: store.client).position(of: name) == 0)
-            }
-            #expect(try await store.entries() == [])
         }
     }
 }
