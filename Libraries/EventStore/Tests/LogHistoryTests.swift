@@ -79,7 +79,8 @@ import Testing
     @Test(arguments: [0, 1, 4, 9] as [Int])
     func `a check after the log lost its end begins a new log generation`(since: Int) async throws {
         try await TestStore.with { store in
-            let histories = Dictionary(uniqueKeysWithValues: ["commit", "look", "check"].map { ($0, LogHistory(logger: .quiet)) })
+            let kinds = ["commit", "look", "check"]
+            let histories = Dictionary(uniqueKeysWithValues: kinds.map { ($0, LogHistory(logger: .quiet)) })
             try await store.count(3, counters: 3)
             for history in histories.values { _ = try await history.check(store.client) }
             try await store.count(from: 3, 2, counters: 99)

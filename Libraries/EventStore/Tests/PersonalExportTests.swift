@@ -21,7 +21,8 @@ import Testing
         return lines
     }
 
-    @Test func `an export has each recorded event on a line whatever the pages are, and an unknown person has none`() async throws {
+    @Test func `an export has each recorded event on a line whatever the pages are, and an unknown person has none`() async throws
+    {
         try await TestStore.with { store in
             _ = try await store.log.record(.noting("7", after: 0, .written("Dear Ann")))
             try await store.count(5, counters: 2)

@@ -4,33 +4,6 @@ import Testing
 @testable import Postgres
 
 @Suite struct `Closing connections and clients` {
-    @Test func `a closing connection answers its queued statements and accepts no more`() async throws {
-        try await TestDatabase.with(migrated: false) { database in
-            try await AdvisoryLock.held(in: database) { lock in
-                let connection = try await ConnectionThread.open(database.configuration())
-                let answers = Task {
-                    try await withThrowingTaskGroup(of: [Rows].self) { group in
-                        let statements: [SQL] = [AdvisoryLock.wait] + (0..<50).map { "SELECT \(Int64($0))" }
-                        for statement in statements {
-                            group.addTask { try await connection.perform(Job(work: .pipeline([statement]))) }
-                        }
-                        return try await group.reduce(into: 0) { count, _ in count += 1 }
-                    }
-                }
-                try await eventually("51 jobs on the connection") { connection.load == 51 }
-                connection.close()
-                let error = await #expect(throws: PostgresError.self) {
-                    try await connection.perform(Job(work: .pipeline(["SELECT 1"])))
-                }
-                guard case .connectionLost(mayHaveRun: false) = try #require(error) else { throw try #require(error) }
-                try await lock.release()
-                #expect(try await answers.value == 51)
-                await withCheckedContinuation { ended in connection.whenEnded { ended.resume() } }
-                #expect(connection.load == 0)
-            }
-        }
-    }
-
     @Test func `a closing client answers its queued statements, ends its sessions and is unavailable afterwards`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await AdvisoryLock.held(in: database) { lock in

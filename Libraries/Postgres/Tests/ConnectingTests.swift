@@ -41,21 +41,14 @@ import Testing
         await #expect(throws: CancellationError.self) { try await opening.value }
     }
 
-    @Test func `callers that have given up leave the queue`() async throws {
-        let port = try UnusedPort.find()
-        var configuration = PostgresConfiguration(url: "postgres://humon@127.0.0.1:\(port)/humon")
-        configuration.acquireTimeoutSeconds = 0.05
-        try await withPostgres(configuration, logger: .quiet) { client async throws in
-            for _ in 0..<5 { await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") } }
-            try await eventually("callers to be forgotten") { client.statistics.waiting == 0 }
-        }
-    }
-
     private func errorOfQuery(port: UInt16) async throws -> PostgresError {
         var configuration = PostgresConfiguration(url: "postgres://humon@127.0.0.1:\(port)/humon")
         configuration.acquireTimeoutSeconds = 1
         return try await withPostgres(configuration, logger: .quiet) { client in
-            try #require(await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") })
+            let error = try #require(await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") })
+            // A caller that has given up leaves the queue.
+            try await eventually("callers to be forgotten") { client.statistics.waiting == 0 }
+            return error
         }
     }
 }

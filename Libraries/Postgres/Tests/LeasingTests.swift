@@ -16,16 +16,6 @@ import Testing
         }
     }
 
-    @Test func `a leased connection is returned when the body returns or throws`() async throws {
-        try await withClient(connections: 1) { client in
-            let pid = try await client.query("SELECT pg_backend_pid()").column(Int32.self)
-            let leased = try await client.withConnection { try await $0.query("SELECT pg_backend_pid()").column(Int32.self) }
-            #expect(leased == pid)
-            await #expect(throws: NoTea.self) { try await client.withConnection { _ in throw NoTea() } }
-            #expect(try await client.query("SELECT pg_backend_pid()").column(Int32.self) == pid)
-        }
-    }
-
     @Test func `a lease that is not granted in time is unavailable`() async throws {
         try await withClient(connections: 1, configure: { ($0.acquireTimeoutSeconds, $0.statementTimeoutSeconds) = (3, 0.1) }) {
             client in

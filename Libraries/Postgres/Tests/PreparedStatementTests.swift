@@ -28,15 +28,6 @@ import Testing
         }
     }
 
-    @Test func `a statement whose preparation failed is prepared again`() async throws {
-        try await withClient(connections: 1) { client in
-            let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT name FROM teas") }
-            #expect(error?.sqlState == .undefinedTable)
-            try await client.query("CREATE TABLE teas (name text)")
-            #expect(try await client.query("SELECT name FROM teas").isEmpty)
-        }
-    }
-
     @Test func `a statement is prepared again if its pipeline failed before the preparation`() async throws {
         try await withClient(connections: 1) { client in
             for round in 0..<20 {
