@@ -43,20 +43,4 @@ import Users
             }
         }
     }
-
-    @Test func `is gone from the index of a server that starts after its erasure`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { node in
-                let id = try await node.create().id
-                try await node.create(.concert, by: .bob)
-                _ = try await Self.erase(id, after: 1, node)
-            }
-            try await TestNode.with(database) { node in
-                let isFromIndex = try await node.isReadFromIndex()
-                #expect(isFromIndex)
-                #expect(try await node.found(by: .everywhere).count == 1)
-                #expect(try await node.module.verifyIndex().differences == [])
-            }
-        }
-    }
 }

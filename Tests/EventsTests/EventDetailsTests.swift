@@ -4,52 +4,32 @@ import Testing
 @testable import Events
 
 @Suite struct `Reading the details of an event` {
-    @Test func `the details are read from a client's fields`() throws {
+    @Test func `the details are read from a client's fields: address and end are optional, others are ignored`() throws {
         #expect(try EventDetails(.object(sent)) == .picnic)
-    }
-
-    @Test func `address and end are optional`() throws {
-        let details = try EventDetails([
-            "name": "Concert", "lat": .number("-33.5"), "lon": .number("151"), "started_at": "2013-09-16T03:30:00Z",
-        ])
-        #expect(details == .concert)
-    }
-
-    @Test func `null stands for no address and no end`() throws {
-        let details = try picnic(("address", .null), ("ended_at", .null))
-        #expect(details.address == nil)
-        #expect(details.endedAt == nil)
-    }
-
-    @Test(arguments: ["", "  "]) func `an end of white space stands for no end`(text: String) throws {
-        #expect(try picnic(("ended_at", .string(text))).endedAt == nil)
-    }
-
-    @Test func `numbers are accepted as strings`() throws {
-        let details = try picnic(("lat", "37.760000000000005"), ("lon", " -122.43 "))
-        #expect(details.coordinates == Coordinates(lat: 37.760000000000005, lon: -122.43))
-    }
-
-    @Test func `unknown fields are ignored`() throws {
         #expect(try picnic(("id", "7"), ("owner", ["id": JSON(2)]), ("user", .null)) == .picnic)
+        let concert: JSON = [
+            "name": "Concert", "lat": .number("-33.5"), "lon": .number("151"), "started_at": "2013-09-16T03:30:00Z",
+        ]
+        #expect(try EventDetails(concert) == .concert)
+        #expect(try picnic(("address", .null)).address == nil)
+        for blank in [.null, "", "  "] as [JSON] { #expect(try picnic(("ended_at", blank)).endedAt == nil) }
     }
 
-    @Test func `the poles and both longitudes of the date line are accepted`() throws {
-        #expect(try picnic(("lat", .number("90")), ("lon", .number("180"))).coordinates == Coordinates(lat: 90, lon: 180))
-        #expect(try picnic(("lat", .number("-90.0")), ("lon", "-180")).coordinates == Coordinates(lat: -90, lon: -180))
+    @Test func `coordinates are numbers or strings, with the poles and both longitudes of the date line`() throws {
+        let places: [(lat: JSON, lon: JSON, place: Coordinates)] = [
+            ("37.760000000000005", " -122.43 ", Coordinates(lat: 37.760000000000005, lon: -122.43)),
+            (.number("90"), .number("180"), Coordinates(lat: 90, lon: 180)),
+            (.number("-90.0"), "-180", Coordinates(lat: -90, lon: -180)),
+        ]
+        for (lat, lon, place) in places { #expect(try picnic(("lat", lat), ("lon", lon)).coordinates == place) }
     }
 
-    @Test func `a text keeps its spaces`() throws {
-        let details = try picnic(("name", " Tea 🎉\n"), ("address", "  "))
-        #expect(details.name == " Tea 🎉\n")
-        #expect(details.address == "  ")
-    }
-
-    @Test func `a text of 255 characters of any size is accepted`() throws {
-        let text = String(repeating: "🎉", count: 255)
-        let details = try picnic(("name", .string(text)), ("address", .string(text)))
-        #expect(details.name == text)
-        #expect(details.address == text)
+    @Test func `a text keeps its spaces, and has up to 255 characters of any size`() throws {
+        for text in [" Tea 🎉\n", String(repeating: "🎉", count: 255)] {
+            let details = try picnic(("name", .string(text)), ("address", .string(text)))
+            #expect((details.name, details.address) == (text, text))
+        }
+        #expect(try picnic(("address", "  ")).address == "  ")
     }
 }
 
@@ -65,61 +45,45 @@ import Testing
         #expect(sentences { try EventDetails(json) } == allBlank)
     }
 
-    @Test(arguments: ["90.00000000000002", "-90.1", "91", "1e3", "1e400", "-1e400"])
-    func `a latitude out of range is refused`(digits: String) {
-        #expect(faults(("lat", .number(digits))) == ["Lat must be between -90 and 90"])
-        #expect(faults(("lat", .string(digits))) == ["Lat must be between -90 and 90"])
+    @Test func `coordinates out of range are refused, as numbers and as texts`() {
+        for digits in ["90.00000000000002", "-90.1", "91", "1e3", "1e400", "-1e400"] {
+            for value in [.number(digits), .string(digits)] as [JSON] {
+                #expect(faults(("lat", value)) == ["Lat must be between -90 and 90"], "\(digits)")
+            }
+        }
+        for digits in ["180.00000000000003", "-180.1", "181", "1e400", "-1e400"] {
+            for value in [.number(digits), .string(digits)] as [JSON] {
+                #expect(faults(("lon", value)) == ["Lon must be between -180 and 180"], "\(digits)")
+            }
+        }
     }
 
-    @Test(arguments: ["180.00000000000003", "-180.1", "181", "1e400", "-1e400"])
-    func `a longitude out of range is refused`(digits: String) {
-        #expect(faults(("lon", .number(digits))) == ["Lon must be between -180 and 180"])
-        #expect(faults(("lon", .string(digits))) == ["Lon must be between -180 and 180"])
+    @Test func `a value of another type is refused`() {
+        for value in ["north", "37,76", "nan", "inf", "0x10", "37.76°", .bool(true), [], [:], ["37.76"]] as [JSON] {
+            #expect(faults(("lat", value), ("lon", value)) == ["Lat is not a number", "Lon is not a number"])
+        }
+        for value in [.number("7"), .bool(false), [], ["name": "Tea"]] as [JSON] {
+            #expect(faults(("name", value), ("address", value)) == ["Name is not a text", "Address is not a text"])
+        }
+        for value in ["tomorrow", "2013-09-16", "2013-02-29T00:00:00Z", .number("1379289600"), .bool(true), [], [:]] as [JSON] {
+            let expected = ["Started at is not a valid time", "Ended at is not a valid time"]
+            #expect(faults(("started_at", value), ("ended_at", value)) == expected)
+        }
     }
 
-    @Test(arguments: ["north", "37,76", "nan", "inf", "0x10", "37.76°", .bool(true), [], [:], ["37.76"]] as [JSON])
-    func `coordinates that are not numbers are refused`(value: JSON) {
-        #expect(faults(("lat", value), ("lon", value)) == ["Lat is not a number", "Lon is not a number"])
+    /// PostgreSQL cannot store a null character.
+    @Test func `a text of more than 255 code points or with a null character is refused`() {
+        for text in [String(repeating: "é", count: 256), "e" + String(repeating: "\u{301}", count: 255)] {
+            let expected = ["Name is too long (maximum is 255 characters)", "Address is too long (maximum is 255 characters)"]
+            #expect(faults(("name", .string(text)), ("address", .string(text))) == expected)
+        }
+        for text in ["\0", "Tea\0", "\0Tea"] {
+            let expected = ["Name contains a null character", "Address contains a null character"]
+            #expect(faults(("name", .string(text)), ("address", .string(text))) == expected)
+        }
     }
 
-    @Test(arguments: [.number("7"), .bool(false), [], ["name": "Tea"]] as [JSON])
-    func `names and addresses that are not texts are refused`(value: JSON) {
-        #expect(faults(("name", value), ("address", value)) == ["Name is not a text", "Address is not a text"])
-    }
-
-    @Test func `a text of more than 255 characters is refused`() {
-        let text = JSON.string(String(repeating: "é", count: 256))
-        #expect(
-            faults(("name", text), ("address", text)) == [
-                "Name is too long (maximum is 255 characters)", "Address is too long (maximum is 255 characters)",
-            ]
-        )
-    }
-
-    @Test func `a text with one visible character of more than 255 code points is refused`() {
-        let text = JSON.string("e" + String(repeating: "\u{301}", count: 255))
-        #expect(faults(("name", text)) == ["Name is too long (maximum is 255 characters)"])
-    }
-
-    @Test(arguments: ["\0", "Tea\0", "\0Tea"])
-    func `a text with a null character, which PostgreSQL cannot store, is refused`(text: String) {
-        #expect(
-            faults(("name", .string(text)), ("address", .string(text))) == [
-                "Name contains a null character", "Address contains a null character",
-            ]
-        )
-    }
-
-    @Test(arguments: ["tomorrow", "2013-09-16", "2013-02-29T00:00:00Z", .number("1379289600"), .bool(true), [], [:]] as [JSON])
-    func `a text that is not a time is refused`(value: JSON) {
-        #expect(
-            faults(("started_at", value), ("ended_at", value)) == [
-                "Started at is not a valid time", "Ended at is not a valid time",
-            ]
-        )
-    }
-
-    @Test func `all errors are reported together and in a fixed order`() {
+    @Test func `all errors are reported together and in a fixed order, whether fields are blank or unusable`() {
         let sent: JSON = [
             "ended_at": "soon", "address": .bool(true), "started_at": "now", "name": .number("1"), "lon": .number("-1e400"),
             "lat": "x",
@@ -129,14 +93,11 @@ import Testing
             "Address is not a text", "Ended at is not a valid time",
         ]
         #expect(sentences { try EventDetails(sent) } == expected)
-    }
-
-    @Test func `errors keep their order whether fields are blank or unusable`() {
-        let sent: JSON = ["lat": .number("91"), "name": "Tea", "ended_at": "soon"]
-        let expected = [
+        let blank: JSON = ["lat": .number("91"), "name": "Tea", "ended_at": "soon"]
+        let blanks = [
             "Lat must be between -90 and 90", "Lon can't be blank", "Started at can't be blank", "Ended at is not a valid time",
         ]
-        #expect(sentences { try EventDetails(sent) } == expected)
+        #expect(sentences { try EventDetails(blank) } == blanks)
     }
 }
 

@@ -5,39 +5,29 @@ import Users
 
 @testable import Events
 
-@Suite struct `Creating an event` {
+@Suite struct `Creating and replacing an event` {
+    private static func replacing(by user: UserID = .ann, with details: EventDetails = .concert) -> UpdateEvent {
+        UpdateEvent(id: Event.picnicOfAnn.id, change: .replace(details), by: user)
+    }
+
     @Test func `creating an event makes the caller its owner`() throws {
         #expect(try decide(CreateEvent(details: .picnic, owner: .ann)) == EventCreated(owner: .ann, details: .picnic))
     }
-}
 
-@Suite struct `Changing an event` {
-    @Test func `updating an unknown event is rejected`() {
-        let command = UpdateEvent(id: EventID(rawValue: 12), change: .replace(.concert), by: .ann)
-        #expect(throws: EventRejection.notFound) { try decide(command, on: nil, mark: { _ in 0 }) }
-    }
-
-    @Test func `a user who does not own the event may not update it`() throws {
-        let patch = try EventPatch(["name": "Tea"])
-        for change in [UpdateEvent.Change.replace(.concert), .merge(patch)] {
-            let command = UpdateEvent(id: Event.picnicOfAnn.id, change: change, by: .bob)
+    @Test func `the owner alone updates an event, and an unknown one is not found`() throws {
+        #expect(throws: EventRejection.notFound) { try decide(Self.replacing(), on: nil, mark: { _ in 0 }) }
+        let merging = UpdateEvent(id: Event.picnicOfAnn.id, change: .merge(try EventPatch(["name": "Tea"])), by: .bob)
+        for command in [Self.replacing(by: .bob), merging] {
             #expect(throws: EventRejection.forbidden) { try decide(command, on: .picnicOfAnn, mark: { _ in 0 }) }
         }
     }
 
-    @Test func `an update that changes no field is recorded all the same`() throws {
-        let command = UpdateEvent(id: Event.picnicOfAnn.id, change: .replace(.picnic), by: .ann)
-        #expect(try decide(command, on: .picnicOfAnn, mark: { _ in 0 }) == EventUpdated(details: .picnic))
-    }
-}
-
-@Suite struct `Replacing an event` {
-    @Test func `replacing an event replaces every field and clears those left out`() throws {
-        let command = UpdateEvent(id: Event.picnicOfAnn.id, change: .replace(.concert), by: .ann)
-        let updated = try decide(command, on: .picnicOfAnn, mark: { _ in 0 })
+    @Test func `replacing an event clears the fields left out, and is recorded if it changes nothing`() throws {
+        let updated = try decide(Self.replacing(), on: .picnicOfAnn, mark: { _ in 0 })
         #expect(updated == EventUpdated(details: .concert))
-        #expect(updated?.present?.address == nil)
-        #expect(updated?.details.endedAt == nil)
+        #expect((updated?.present?.address, updated?.details.endedAt) == (nil, nil))
+        let same = try decide(Self.replacing(with: .picnic), on: .picnicOfAnn, mark: { _ in 0 })
+        #expect(same == EventUpdated(details: .picnic))
     }
 }
 
@@ -51,47 +41,27 @@ import Users
         #expect(throws: EventRejection.forbidden) { try decide(foreign, on: .picnicOfAnn, mark: { _ in 0 }) }
     }
 
-    @Test func `merging changes the given fields only`() throws {
-        var renamed = EventDetails.picnic
-        renamed.name = "Tea"
-        #expect(try merged(["name": "Tea"]) == renamed)
-
-        var moved = EventDetails.picnic
-        moved.coordinates = Coordinates(lat: 51.5, lon: -122.43)
-        #expect(try merged(["lat": .number("51.5")]) == moved)
-
-        var movedEast = EventDetails.picnic
-        movedEast.coordinates = Coordinates(lat: 37.76, lon: 13.4)
-        #expect(try merged(["lon": "13.4"]) == movedEast)
-
-        var later = EventDetails.picnic
-        later.startedAt = .endOfPicnic
-        #expect(try merged(["started_at": "2013-09-16T03:30:00Z"]) == later)
-    }
-
-    @Test func `merging sets a field that had no value`() throws {
-        let command = UpdateEvent(
-            id: Event.picnicOfAnn.id,
-            change: .merge(try EventPatch(["address": "Opera House", "ended_at": "2013-09-16T00:00:00Z"])),
-            by: .ann
-        )
+    @Test func `merging changes the given fields only, and clears those that are null`() throws {
+        let changes: [(patch: JSON, change: (inout EventDetails) -> Void)] = [
+            (["name": "Tea"], { $0.name = "Tea" }), (["lat": .number("51.5")], { $0.coordinates.lat = 51.5 }),
+            (["lon": "13.4"], { $0.coordinates.lon = 13.4 }),
+            (["started_at": "2013-09-16T03:30:00Z"], { $0.startedAt = .endOfPicnic }),
+            (["address": .null], { $0.address = nil }),
+            (["address": .null, "ended_at": .null], { ($0.address, $0.endedAt) = (nil, nil) }),
+            (["ended_at": " "], { $0.endedAt = nil }),
+            // Unknown fields beside known ones are ignored.
+            (["id": "7", "owner": ["id": JSON(2)], "address": "85 2nd Street"], { _ in }),
+        ]
+        for (patch, change) in changes {
+            var expected = EventDetails.picnic
+            change(&expected)
+            #expect(try merged(patch) == expected)
+        }
         var concert = Event.picnicOfAnn
         concert.details = .concert
-        let updated = try decide(command, on: concert, mark: { _ in 0 })
-        #expect(updated?.present?.address == "Opera House")
-        #expect(updated?.details.endedAt == .startOfPicnic)
-    }
-
-    @Test func `merging clears a field that is null`() throws {
-        var cleared = EventDetails.picnic
-        cleared.address = nil
-        #expect(try merged(["address": .null]) == cleared)
-        cleared.endedAt = nil
-        #expect(try merged(["address": .null, "ended_at": .null]) == cleared)
-    }
-
-    @Test func `merging clears an end that is white space`() throws {
-        #expect(try merged(["ended_at": " "]).endedAt == nil)
+        let updated = try merged(["address": "Opera House", "ended_at": "2013-09-16T00:00:00Z"], into: concert)
+        #expect(updated.address == "Opera House")
+        #expect(updated.endedAt == .startOfPicnic)
     }
 
     @Test func `merging cannot clear a required field`() {
@@ -113,11 +83,6 @@ import Users
         #expect(sentences { try EventPatch(sent) } == expected)
     }
 
-    @Test func `merging ignores unknown fields beside known ones`() throws {
-        #expect(
-            try merged(["id": "7", "owner": ["id": JSON(2)], "address": .string(EventDetails.picnic.address ?? "")]) == .picnic)
-    }
-
     @Test func `a patch with unknown fields only is refused, and 10 of them are named`() {
         #expect(
             sentences { try EventPatch(["nmae": "Tea", "a/b~": "x"]) }
@@ -128,8 +93,8 @@ import Users
         #expect(FieldError.unknown("a/b~").pointer == "/a~1b~0")
     }
 
-    private func merged(_ json: JSON) throws -> EventDetails {
+    private func merged(_ json: JSON, into event: Event = .picnicOfAnn) throws -> EventDetails {
         let command = UpdateEvent(id: Event.picnicOfAnn.id, change: .merge(try EventPatch(json)), by: .ann)
-        return try #require(try decide(command, on: .picnicOfAnn, mark: { _ in 0 })?.present)
+        return try #require(try decide(command, on: event, mark: { _ in 0 })?.present)
     }
 }

@@ -10,25 +10,6 @@ import Users
 @testable import Events
 
 @Suite struct `Folding the domain events of events` {
-    @Test func `EventCreated gives a new row`() {
-        let changes = EventsProjection().fold([created(12, by: .ann, .picnic)])
-        #expect(changes.created == [row(12, version: 1, owner: .ann, .picnic)])
-        #expect(changes.changed.isEmpty)
-    }
-
-    @Test(
-        arguments: [
-            (.updated(EventUpdated(details: .concert)), .init(id: .twelve, version: 5, details: .concert)),
-            (.cancelled, .init(id: .twelve, version: 5, isCancelled: true)),
-            (.hidden(.fraud), .init(id: .twelve, version: 5, isHidden: true)),
-            (.unhidden, .init(id: .twelve, version: 5, isHidden: false)),
-        ] as [(EventDomainEvent, EventRow)])
-    func `a later domain event changes its own part of the row only`(event: EventDomainEvent, row: EventRow) {
-        let changes = EventsProjection().fold([.of(12, version: 5, event)])
-        #expect(changes.created.isEmpty)
-        #expect(changes.changed == [row])
-    }
-
     @Test func `rows of different events are separate, and each kind is sorted by id`() {
         let changes = EventsProjection().fold([
             updated(9, version: 2, .picnic), created(12, by: .ann, .picnic), created(11, by: .bob, .concert),
@@ -111,10 +92,6 @@ import Users
         }
         return events
     }
-}
-
-extension EventID {
-    fileprivate static let twelve = EventID(rawValue: 12)
 }
 
 private func created(_ id: Int64, by owner: UserID, _ details: EventDetails) -> EventEnvelope<EventDomainEvent> {

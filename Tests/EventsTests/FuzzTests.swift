@@ -91,16 +91,6 @@ import Users
         }
     }
 
-    @Test(arguments: [5, 6] as [UInt64]) func `a faulty cursor reads back unchanged or is refused`(seed: UInt64) throws {
-        var mutations = Mutations(seed: seed)
-        for _ in 0..<Self.count {
-            guard let cursor = NearbySearch.Cursor(mutations.text(of: ["400c000000000000-12", "0-9223372036854775807"])) else {
-                continue
-            }
-            try #require(NearbySearch.Cursor(cursor.description) == cursor)
-        }
-    }
-
     @Test(arguments: [7, 8] as [UInt64]) func `a faulty row of the read model is read or refused with a named error`(seed: UInt64)
         throws
     {

@@ -28,57 +28,7 @@ private func changes(of before: HeldEvent?, by events: EventDomainEvent...) -> I
     return IndexChanges(recorded, render: { $1.append(contentsOf: rendered($0.details)) }) { $0 == twelve ? before : nil }
 }
 
-/// A change as position, place before, place after and name.
-private func told(_ changes: IndexChanges) -> [String] {
-    func name(_ place: EventPlace?) -> String {
-        place == EventDetails.picnic.place ? "picnic" : place == EventDetails.concert.place ? "concert" : place == nil ? "-" : "?"
-    }
-    return changes.changes.map {
-        "\($0.position) \($0.id.rawValue): \(name($0.before)) \(name($0.after)) \(String(decoding: $0.json, as: UTF8.self))"
-    }
-}
-
 @Suite struct `Changes of the index` {
-    @Test func `a cancelled event leaves its place for ever`() {
-        let changes = changes(of: .of(.picnic), by: .cancelled, updated(.concert), .hidden(.fraud), .unhidden)
-        #expect(told(changes) == ["101 12: picnic - ", "102 12: - - ", "103 12: - - ", "104 12: - - "])
-        #expect(changes.events == [twelve: .init(version: 5, event: nil)])
-    }
-
-    @Test func `a hidden event leaves its place and is kept`() {
-        let changes = changes(of: .of(.picnic), by: .hidden(.fraud))
-        #expect(told(changes) == ["101 12: picnic - "])
-        #expect(changes.events == [twelve: .init(version: 2, event: .of(.picnic, version: 2, isHidden: true))])
-    }
-
-    @Test func `an event that was updated while hidden comes back to its new place`() {
-        let changes = changes(of: .of(.picnic), by: .hidden(.fraud), updated(.concert), .unhidden)
-        #expect(told(changes) == ["101 12: picnic - ", "102 12: - - ", "103 12: - concert Concert"])
-    }
-
-    @Test func `a hidden event that is cancelled does not come back`() {
-        let changes = changes(of: .of(.picnic, isHidden: true), by: .cancelled, .unhidden)
-        #expect(told(changes) == ["101 12: - - ", "102 12: - - "])
-        #expect(changes.events == [twelve: .init(version: 3, event: nil)])
-    }
-
-    @Test func `several changes of one segment each show the place that the change before left`() {
-        let changes = changes(
-            of: nil, by: .created(EventCreated(owner: .ann, details: .picnic)), updated(.concert), .hidden(.fraud), .unhidden,
-            updated(.picnic), .cancelled)
-        #expect(
-            told(changes) == [
-                "101 12: - picnic Picnic", "102 12: picnic concert Concert", "103 12: concert - ", "104 12: - concert Concert",
-                "105 12: concert picnic Picnic", "106 12: picnic - ",
-            ])
-        #expect(changes.events == [twelve: .init(version: 6, event: nil)])
-    }
-
-    @Test func `a second hiding and a second unhiding change nothing`() {
-        #expect(told(changes(of: .of(.picnic), by: .hidden(.fraud), .hidden(.fraud))) == ["101 12: picnic - ", "102 12: - - "])
-        #expect(told(changes(of: .of(.picnic), by: .unhidden)) == ["101 12: picnic picnic Picnic"])
-    }
-
     @Test func `streams of other categories change nothing`() {
         var foreign = EventEnvelope.of(12, version: 1, .cancelled)
         foreign.stream = StreamName("user-12")
@@ -153,10 +103,14 @@ private func told(_ changes: IndexChanges) -> [String] {
             #expect(node.changes.map(\.after) == nodes[0].changes.map(\.after))
             #expect(node.changes.map(\.json) == nodes[0].changes.map(\.json))
         }
-        // Every change begins where the one before it ended.
-        var last: [EventID: EventPlace] = [:]
-        for change in nodes[0].changes {
+        // Every change begins where the one before it ended: at the place of a live event, or nowhere.
+        var (last, events): ([EventID: EventPlace], [EventID: Event]) = ([:], [:])
+        for (change, recorded) in zip(nodes[0].changes, history) {
+            events.apply(recorded.envelope)
+            let live = events[change.id].flatMap { $0.isLive ? $0.details : nil }
             #expect(change.before == last[change.id], "position \(change.position)")
+            #expect(change.after == live?.place, "position \(change.position)")
+            #expect(change.json == live.map(rendered) ?? [], "position \(change.position)")
             last[change.id] = change.after
         }
     }

@@ -133,7 +133,8 @@ import Users
             var (generator, found) = (SeededGenerator(seed: 34), 0)
             for (_, window) in Self.bounds().prefix(60) {
                 let centre = events.randomElement(using: &generator)?.details.coordinates ?? Coordinates(lat: 0, lon: 0)
-                var search = NearbySearch(centre: centre, radius: 1_500, window: window)
+                let radius = [0.5, 5, 100, 1_500, 20_000].randomElement(using: &generator) ?? 1_500
+                var search = NearbySearch(centre: centre, radius: radius, window: window)
                 search.limit = Int.random(in: 1...100, using: &generator)
                 let bound = Sphere.squaredChord(kilometres: search.radius)
                 let expected = events.filter { Self.overlaps(window, $0.details) }

@@ -24,55 +24,30 @@ private func rejected<Value>(_ decision: @autoclosure () throws(EventRejection) 
         try decide(CancelEvent(id: Event.picnicOfAnn.id, by: caller, condition: condition), on: event, mark: { _ in 7 })
     }
 
-    @Test func `the owner cancels an event`() throws {
+    @Test func `the owner cancels an event once, and nobody else does`() throws {
         #expect(try cancel(.picnicOfAnn()) == .cancelled)
-    }
-
-    @Test func `an unknown event cannot be cancelled`() {
-        #expect(rejected(try cancel(nil)) == .notFound)
-    }
-
-    @Test func `a user who does not own the event may not cancel it, cancelled or not`() {
-        for isCancelled in [false, true] {
-            #expect(
-                rejected(try cancel(.picnicOfAnn(isCancelled: isCancelled), by: .bob))
-                    == .forbidden)
-        }
-    }
-
-    @Test func `cancelling a cancelled event records nothing`() throws {
         #expect(try cancel(.picnicOfAnn(isCancelled: true)) == nil)
-    }
-
-    @Test func `a cancellation of another version than the expected one is rejected`() throws {
-        let older = VersionCondition(matching: .these([.init(number: 3, mark: 7)]))
-        #expect(rejected(try cancel(.picnicOfAnn(), if: older)) == .changedMeanwhile)
-        #expect(
-            try cancel(
-                .picnicOfAnn(), if: VersionCondition(matching: .these([.init(number: 3, mark: 7), .init(number: 4, mark: 7)])))
-                == .cancelled
-        )
-        #expect(try cancel(.picnicOfAnn(), if: VersionCondition(matching: .these([.init(number: 4, mark: 7)]))) == .cancelled)
-        // The same number with other content, as in a history of which the log lost the end.
-        let lost = VersionCondition(matching: .these([.init(number: 4, mark: 8)]))
-        #expect(rejected(try cancel(.picnicOfAnn(), if: lost)) == .changedMeanwhile)
-        #expect(try cancel(.picnicOfAnn(), if: VersionCondition(notMatching: .these([.init(number: 4, mark: 8)]))) == .cancelled)
-        let known = VersionCondition(notMatching: .these([.init(number: 4, mark: 7)]))
-        #expect(rejected(try cancel(.picnicOfAnn(), if: known)) == .changedMeanwhile)
-    }
-
-    @Test func `a repeated cancellation with the version before the first one records nothing`() throws {
-        #expect(
-            try cancel(.picnicOfAnn(isCancelled: true), if: VersionCondition(matching: .these([.init(number: 3, mark: 7)])))
-                == nil)
-    }
-
-    @Test func `a hidden event is rejected as hidden to its owner, and as unknown to others`() {
+        #expect(rejected(try cancel(nil)) == .notFound)
         for isCancelled in [false, true] {
-            let event = Event.picnicOfAnn(isCancelled: isCancelled, isHidden: true)
-            #expect(rejected(try cancel(event)) == .hidden)
-            #expect(rejected(try cancel(event, by: .bob)) == .notFound)
+            #expect(rejected(try cancel(.picnicOfAnn(isCancelled: isCancelled), by: .bob)) == .forbidden)
+            let hidden = Event.picnicOfAnn(isCancelled: isCancelled, isHidden: true)
+            #expect(rejected(try cancel(hidden)) == .hidden)
+            #expect(rejected(try cancel(hidden, by: .bob)) == .notFound)
         }
+    }
+
+    @Test func `a cancellation of another version than the expected one is rejected, a repeated one is not`() throws {
+        func matching(_ versions: EventVersion...) -> VersionCondition { VersionCondition(matching: .these(Set(versions))) }
+        let (older, own) = (EventVersion(number: 3, mark: 7), EventVersion(number: 4, mark: 7))
+        // The same number with other content, as in a history of which the log lost the end.
+        let lost = EventVersion(number: 4, mark: 8)
+        for condition in [matching(older, own), matching(own), VersionCondition(notMatching: .these([lost]))] {
+            #expect(try cancel(.picnicOfAnn(), if: condition) == .cancelled)
+        }
+        for condition in [matching(older), matching(lost), VersionCondition(notMatching: .these([own]))] {
+            #expect(rejected(try cancel(.picnicOfAnn(), if: condition)) == .changedMeanwhile)
+        }
+        #expect(try cancel(.picnicOfAnn(isCancelled: true), if: matching(older)) == nil)
     }
 }
 
@@ -106,65 +81,45 @@ private func rejected<Value>(_ decision: @autoclosure () throws(EventRejection) 
         rejected(try event.live(for: caller))
     }
 
-    @Test func `a live event is shown to everyone`() {
-        for caller in [nil, .ann, .bob] as [UserID?] { #expect(live(.picnicOfAnn, for: caller) == nil) }
-    }
-
-    @Test func `a cancelled event is cancelled for everyone`() {
-        for caller in [nil, .ann, .bob] as [UserID?] { #expect(live(.picnicOfAnn(isCancelled: true), for: caller) == .cancelled) }
-    }
-
-    @Test func `a hidden event is unknown to everyone but its owner`() {
+    @Test func `a hidden event is unknown to everyone but its owner, and a cancelled one cancelled for everyone`() {
+        func shown(_ event: Event?) -> [EventRejection?] { [nil, .ann, .bob].map { live(event, for: $0) } }
+        #expect(shown(.picnicOfAnn) == [nil, nil, nil])
+        #expect(shown(.picnicOfAnn(isCancelled: true)) == [.cancelled, .cancelled, .cancelled])
         for isCancelled in [false, true] {
-            let event = Event.picnicOfAnn(isCancelled: isCancelled, isHidden: true)
-            #expect([nil, .ann, .bob].map { live(event, for: $0) } == [.notFound, .hidden, .notFound])
+            #expect(shown(.picnicOfAnn(isCancelled: isCancelled, isHidden: true)) == [.notFound, .hidden, .notFound])
         }
-    }
-
-    @Test func `an event that does not exist is unknown`() {
-        #expect(live(nil, for: .ann) == .notFound)
+        #expect(shown(nil) == [.notFound, .notFound, .notFound])
     }
 }
 
 @Suite struct `Hiding an event` {
     private static let command = try? HideEvent(id: Event.picnicOfAnn.id, reason: "Sells tickets that do not exist")
 
-    @Test func `hiding records the reason, and hiding a hidden event records nothing`() throws {
-        let command = try #require(Self.command)
+    @Test func `hiding records the reason, unhiding ends it, and each records nothing the second time`() throws {
+        let (hide, unhide) = (try #require(Self.command), UnhideEvent(id: Event.picnicOfAnn.id))
         for isCancelled in [false, true] {
-            #expect(try decide(command, on: .picnicOfAnn(isCancelled: isCancelled)) == .hidden(.fraud))
-            #expect(try decide(command, on: .picnicOfAnn(isCancelled: isCancelled, isHidden: true)) == nil)
+            let shown = Event.picnicOfAnn(isCancelled: isCancelled)
+            let hidden = Event.picnicOfAnn(isCancelled: isCancelled, isHidden: true)
+            #expect(try decide(hide, on: shown) == .hidden(.fraud))
+            #expect(try decide(hide, on: hidden) == nil)
+            #expect(try decide(unhide, on: hidden) == .unhidden)
+            #expect(try decide(unhide, on: shown) == nil)
         }
-    }
-
-    @Test func `unhiding records that, and unhiding a visible event records nothing`() throws {
-        let command = UnhideEvent(id: Event.picnicOfAnn.id)
-        for isCancelled in [false, true] {
-            #expect(try decide(command, on: .picnicOfAnn(isCancelled: isCancelled, isHidden: true)) == .unhidden)
-            #expect(try decide(command, on: .picnicOfAnn(isCancelled: isCancelled)) == nil)
-        }
-    }
-
-    @Test func `an unknown event can be neither hidden nor unhidden`() throws {
-        let hide = try #require(Self.command)
         #expect(rejected(try decide(hide, on: nil)) == .notFound)
-        #expect(rejected(try decide(UnhideEvent(id: hide.id), on: nil)) == .notFound)
+        #expect(rejected(try decide(unhide, on: nil)) == .notFound)
     }
 
     @Test(arguments: [
         ("", "The reason is blank."), (" \n", "The reason is blank."), ("a\0b", "The reason contains a null character."),
         (String(repeating: "é", count: 1_001), "The reason is longer than 1000 characters."),
     ])
-    func `a reason that cannot be recorded is refused`(reason: String, fault: String) {
+    func `a reason that cannot be recorded is refused`(reason: String, fault: String) throws {
+        #expect(try HideEvent(id: Event.picnicOfAnn.id, reason: String(repeating: "é", count: 1_000)).reason.count == 1_000)
         do {
             _ = try HideEvent(id: Event.picnicOfAnn.id, reason: reason)
             Issue.record("the reason is accepted")
         } catch {
             #expect(error.description == fault)
         }
-    }
-
-    @Test func `a reason of 1,000 characters is accepted`() throws {
-        #expect(try HideEvent(id: Event.picnicOfAnn.id, reason: String(repeating: "é", count: 1_000)).reason.count == 1_000)
     }
 }
