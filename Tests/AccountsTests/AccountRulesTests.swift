@@ -4,15 +4,20 @@ import Testing
 
 @testable import Accounts
 
+/// The validation errors that a decision throws.
+private func faults<Value>(of decision: @autoclosure () throws(AccountRejection) -> Value) -> [String] {
+    do throws(AccountRejection) {
+        _ = try decision()
+        return []
+    } catch {
+        guard case .invalid(let errors) = error else { return ["\(error)"] }
+        return errors.map { "\($0.pointer) \($0.code.rawValue) \($0.detail)" }
+    }
+}
+
 @Suite struct `The fields of a sign-up` {
     private static func sentences(_ fields: JSON) -> [String] {
-        do throws(AccountRejection) {
-            _ = try SignUp(fields).validated()
-            return []
-        } catch {
-            guard case .invalid(let errors) = error else { return ["\(error)"] }
-            return errors.map { "\($0.pointer) \($0.code.rawValue) \($0.detail)" }
-        }
+        faults(of: try SignUp(fields).validated())
     }
 
     @Test func `an address and a password of eight characters are enough`() throws {
@@ -34,6 +39,12 @@ import Testing
             ])
         #expect(
             Self.sentences(["email": "ann@example.org", "password": "1234567"]) == [
+                "/user/password too_short Password is too short (minimum is 8 characters)"
+            ])
+        // The length counts composed characters.
+        let decomposed = JSON.string(String(repeating: "e\u{301}", count: 7))
+        #expect(
+            Self.sentences(["email": "a@b", "password": decomposed]) == [
                 "/user/password too_short Password is too short (minimum is 8 characters)"
             ])
     }
@@ -58,34 +69,17 @@ import Testing
         #expect(
             Self.sentences(["email": blank, "password": "12345678"]) == ["/user/email blank Email can't be blank"])
     }
-
-    @Test func `the length of a password counts composed characters`() {
-        let decomposed = String(repeating: "e\u{301}", count: 7)
-        #expect(
-            Self.sentences(["email": "a@b", "password": .string(decomposed)]) == [
-                "/user/password too_short Password is too short (minimum is 8 characters)"
-            ])
-    }
 }
 
 @Suite struct `The fields of a change of the password` {
     @Test func `both passwords are required, and the new one has the limits of a sign-up`() throws {
-        func sentences(_ fields: JSON?) -> [String] {
-            do throws(AccountRejection) {
-                _ = try ChangePassword(fields)
-                return []
-            } catch {
-                guard case .invalid(let errors) = error else { return ["\(error)"] }
-                return errors.map { "\($0.pointer) \($0.code.rawValue) \($0.detail)" }
-            }
-        }
         let blank = "/user/current_password blank Current password can't be blank"
-        #expect(sentences(nil) == [blank, "/user/password blank Password can't be blank"])
+        #expect(faults(of: try ChangePassword(nil)) == [blank, "/user/password blank Password can't be blank"])
         #expect(
-            sentences(["current_password": .number("1"), "password": "short"]) == [
+            faults(of: try ChangePassword(["current_password": .number("1"), "password": "short"])) == [
                 blank, "/user/password too_short Password is too short (minimum is 8 characters)",
             ])
-        #expect(sentences(["current_password": "x", "password": "12345678"]) == [])
+        #expect(faults(of: try ChangePassword(["current_password": "x", "password": "12345678"])) == [])
         let command = try ChangePassword([
             "current_password": .string(String(repeating: "a", count: 257)), "password": "12345678",
         ])

@@ -1,7 +1,5 @@
-import Encoding
 import EventStore
 import Events
-import Foundation
 import TestDatabase
 import Testing
 import Users
@@ -21,12 +19,8 @@ import Users
                 for (user, version) in [(2, 1), (3, 2)] as [(Int64, Int32)] {
                     let key = AttendanceKey(event: EventID(rawValue: 1), user: UserID(rawValue: user))
                     let erased = AttendanceDomainEvent.erased(AttendanceErased(event: key.event, user: key.user))
-                    let result = try await node.log.append(
-                        AppendRequest(
-                            id: UUID(), streams: [StreamAppend([erased], to: key.stream, after: version)],
-                            recordedAt: Timestamp(milliseconds: 1_379_289_600_000),
-                            metadata: Metadata(requestID: "test", actor: nil, traceID: nil)))
-                    #expect(result.place?.version == version + 1)
+                    let place = try await node.append(erased, to: key.stream, after: version)
+                    #expect(place.version == version + 1)
                     #expect(node.counted(1) == 1)
                 }
                 #expect(try await node.attendees(1) == [1])

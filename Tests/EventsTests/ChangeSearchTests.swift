@@ -26,24 +26,22 @@ import Testing
         #expect(try area("lat=1&lon=2") == .circle(centre: Coordinates(lat: 1, lon: 2), radius: 20))
     }
 
-    @Test(arguments: [("0", 0), ("7", 7), ("9007199254740991", 9_007_199_254_740_991)] as [(String, Int64)])
-    func `the position is a whole number up to 2^53 - 1`(text: String, position: Int64) throws {
-        #expect(try ChangeSearch(JSON(query: "bbox=1,2,3,4&since=\(text)".utf8)).since == position)
-    }
-
-    @Test(arguments: [("-1", "out_of_range"), ("9007199254740992", "out_of_range"), ("1.5", "not_a_whole_number")])
-    func `another position is refused`(text: String, code: String) throws {
-        #expect(try Self.errors("bbox=1,2,3,4&since=\(text)") == ["/since \(code)"])
+    @Test func `the position is a whole number up to 2^53 - 1, and a stream without one begins now`() throws {
+        let positions: [(text: String, position: Int64?)] = [
+            ("", nil), ("&since=0", 0), ("&since=9007199254740991", 9_007_199_254_740_991),
+        ]
+        for (text, position) in positions {
+            #expect(try ChangeSearch(JSON(query: "bbox=1,2,3,4\(text)".utf8)).since == position)
+        }
+        for (text, code) in [("-1", "out_of_range"), ("9007199254740992", "out_of_range"), ("1.5", "not_a_whole_number")] {
+            #expect(try Self.errors("bbox=1,2,3,4&since=\(text)") == ["/since \(code)"])
+        }
     }
 
     @Test func `a window may be one moment, but not end before it begins`() throws {
         let window = "bbox=1,2,3,4&from=2013-09-16T00:00:01Z&to=2013-09-16T00:00:0"
         #expect(try Self.errors(window + "1Z") == [])
         #expect(try Self.errors(window + "0Z") == ["/to out_of_range"])
-    }
-
-    @Test func `a stream without a position begins now`() throws {
-        #expect(try ChangeSearch(JSON(query: "bbox=1,2,3,4".utf8)).since == nil)
     }
 }
 

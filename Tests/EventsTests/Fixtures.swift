@@ -1,6 +1,6 @@
 import Encoding
 import EventStore
-import Foundation
+import TestDatabase
 import Users
 
 @testable import Events
@@ -37,9 +37,7 @@ extension EventHidden {
 extension EventEnvelope<EventDomainEvent> {
     /// A domain event of the event with this id.
     static func of(_ id: Int64, version: Int32, _ event: EventDomainEvent) -> Self {
-        EventEnvelope(
-            id: UUID(derivedFrom: "\(id) \(version)"), stream: EventID(rawValue: id).stream, version: version,
-            recordedAt: .startOfPicnic, metadata: Metadata(requestID: "r", actor: nil, traceID: nil), event: event)
+        .of(event, in: "event-\(id)", version: version, at: Timestamp.startOfPicnic.milliseconds)
     }
 }
 

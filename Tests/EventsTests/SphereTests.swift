@@ -19,15 +19,6 @@ import Testing
         #expect(abs(Sphere.squaredChord(kilometres: 111.19508) - degree) < 1e-10)
     }
 
-    @Test func `the squared chord grows with the distance on the surface`() {
-        var previous = -1.0
-        for kilometres in stride(from: 0.0, through: 20_000, by: 0.5) {
-            let squared = Sphere.squaredChord(kilometres: kilometres)
-            #expect(squared > previous)
-            previous = squared
-        }
-    }
-
     @Test func `no place is farther away than the antipode`() {
         #expect(Sphere.squaredChord(kilometres: 50_000) == Sphere.squaredChord(kilometres: 20_100))
         #expect(Sphere.squaredChord(kilometres: 20_100) >= 4)

@@ -24,11 +24,8 @@ import Testing
         #expect(UserRejection.unknownToken.message == nil)
     }
 
-    @Test func `the present token is no new token`() {
+    @Test func `the present token is no new token, and a malformed one is rejected before the old token is looked at`() {
         #expect(throws: UserRejection.usedToken) { try decide(RotateToken(old: old, new: old), to: old, on: user) }
-    }
-
-    @Test func `a malformed new token is rejected before the old token is looked at`() {
         let malformed = DeviceToken(secret: " new")
         #expect(throws: UserRejection.malformedToken) {
             try decide(RotateToken(old: old, new: malformed), to: malformed, on: nil)
@@ -37,17 +34,10 @@ import Testing
 }
 
 @Suite struct `Revoking the token of a user` {
-    private let token = DeviceToken(secret: "token").digest
-
-    @Test func `a user with a token loses it`() throws {
+    @Test func `a user with a token loses it, one without gives no domain event, and an unknown one is rejected`() throws {
+        let token = DeviceToken(secret: "token").digest
         #expect(try decideRevocation(of: User(id: UserID(rawValue: 7), version: 1, device: token)) == .revoked)
-    }
-
-    @Test func `a user without a token gives no domain event`() throws {
         #expect(try decideRevocation(of: User(id: UserID(rawValue: 7), version: 2, device: nil)) == nil)
-    }
-
-    @Test func `an unknown user is rejected`() {
         #expect(throws: UserRejection.unknownUser) { try decideRevocation(of: nil) }
     }
 }

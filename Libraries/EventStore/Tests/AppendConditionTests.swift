@@ -13,19 +13,6 @@ import Testing
         return append
     }
 
-    @Test func `an append is refused if the stream ends with another event, or does not exist`() async throws {
-        try await TestStore.with { store in
-            let (first, last) = (UUID(), UUID())
-            _ = try await store.log.record(.counting("user", after: 0, id: first))
-            _ = try await store.log.record(.counting("user", after: 1, id: last))
-            for (counter, id) in [("user", first), ("user", UUID()), ("nobody", last)] {
-                let refused = Self.append("a", while: counter, endsWith: id)
-                #expect(try await store.log.append(refused) == .failedCondition(refused.conditions[0]))
-            }
-            #expect(try await store.reader.tail() == 2)
-        }
-    }
-
     @Test func `an append meets several conditions, and names the one that fails`() async throws {
         try await TestStore.with { store in
             let last = UUID()

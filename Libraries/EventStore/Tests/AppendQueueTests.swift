@@ -36,7 +36,7 @@ import Testing
                         for number in 0..<EventLog.transactionsUnderWay {
                             first.append(Task { try await log.record(.counting("first-\(number)", after: 0)) })
                             try await eventually("transaction \(number) to begin") {
-                                try await blocker.query(Self.appending).count == number + 1
+                                try await blocker.query(SQL.waitingAppends).count == number + 1
                             }
                         }
                         let last = Task { try await log.record(.counting("last", after: 0)) }
@@ -52,9 +52,6 @@ import Testing
             }
         }
     }
-
-    private static let appending: SQL =
-        "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'SELECT log.append(%'"
 
     @Test func `an append that meets a held lock names the log's lock`() async throws {
         try await TestDatabase.with { database in

@@ -176,7 +176,7 @@ import Testing
                 try await other.withTransaction { connection in
                     try await connection.query("SELECT log.lock()")
                     let appending = Task { await transaction.append([append]) }
-                    try await eventually { try await other.query(Self.waiting).decode(Int32.self).count == 1 }
+                    try await eventually { try await other.query(SQL.waitingAppends).decode(Int32.self).count == 1 }
                     // The log has then what the transaction would have recorded whose connection breaks.
                     for (id, stream, version) in [(append.id, Self.a, Int32(1)), (UUID(), Self.user, 2)] {
                         try await connection.query(
@@ -186,7 +186,7 @@ import Testing
                                 ARRAY['{"request_id":"x","actor":1,"trace_id":null}'], ARRAY[NULL], ARRAY[NULL::bytea], '{}', '{}')
                             """)
                     }
-                    try await connection.query("SELECT pg_terminate_backend(pid) FROM (\(Self.waiting)) AS appends")
+                    try await connection.query("SELECT pg_terminate_backend(pid) FROM (\(SQL.waitingAppends)) AS appends")
                     return appending
                 }.value
             }
@@ -208,11 +208,6 @@ import Testing
             }
         }
     }
-
-    private static let waiting: SQL = """
-        SELECT pid FROM pg_stat_activity
-        WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'SELECT log.append(%'
-        """
 
     @Test func `the last event has the id of the append, and the ids of the others derive from it`() {
         let envelopes = Self.append("a", [.counting("a", after: 0, by: 1, 1), .counting("b", after: 3, by: 1, 1)]).envelopes

@@ -6,6 +6,14 @@ import Testing
 
 @testable import EventStore
 
+extension SQL {
+    /// The processes of appends that wait for the log's lock.
+    static let waitingAppends: SQL = """
+        SELECT pid FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'SELECT log.append(%'
+        """
+}
+
 @Suite struct `Appending to the log` {
     @Test func `an append returns position and version, and records every field`() async throws {
         try await TestStore.with { store in
@@ -36,16 +44,6 @@ import Testing
             #expect(elsewhere == again)
             #expect(try await store.reader.tail() == 1)
             #expect(try await store.sums() == ["(a,1,1)"])
-        }
-    }
-
-    @Test func `concurrent appends with one id record one event`() async throws {
-        try await TestStore.with { store in
-            let id = UUID()
-            _ = try await store.log.record(.counting("a", after: 0, id: id))
-            let results = try await gather(100) { _ in try await store.log.record(.counting("a", after: 0, id: id)) }
-            #expect(results.appended.map(\.position) == Array(repeating: 1, count: 100))
-            #expect(try await store.reader.tail() == 1, "doubled write")
         }
     }
 
@@ -87,8 +85,9 @@ import Testing
                     let appends = Task {
                         try await gather(200) { try await store.appendUntilKnown(.counting("\($0)", after: 0)) }
                     }
-                    try await eventually { try await saboteur.query(Self.waiting).decode(Int32.self).count > 0 }
-                    let broken = try await connection.query("SELECT pg_terminate_backend(pid) FROM (\(Self.waiting)) AS appends")
+                    try await eventually { try await saboteur.query(SQL.waitingAppends).decode(Int32.self).count > 0 }
+                    let broken = try await connection.query(
+                        "SELECT pg_terminate_backend(pid) FROM (\(SQL.waitingAppends)) AS appends")
                     return (appends, broken)
                 }
                 #expect(broken.count > 0)
@@ -124,7 +123,7 @@ import Testing
                     try await connection.query("SELECT log.lock()")
                     let transaction = AppendTransaction(client: store.client, projections: [], logger: .quiet)
                     let appending = Task { await transaction.append([.counting("a", after: 0), .counting("b", after: 0)]) }
-                    try await eventually { try await blocker.query(Self.waiting).decode(Int32.self).count == 1 }
+                    try await eventually { try await blocker.query(SQL.waitingAppends).decode(Int32.self).count == 1 }
                     appending.cancel()
                     return await appending.value
                 }
@@ -136,11 +135,6 @@ import Testing
             }
         }
     }
-
-    private static let waiting: SQL = """
-        SELECT pid FROM pg_stat_activity
-        WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'SELECT log.append(%'
-        """
 }
 
 @Suite struct `Protecting the log` {

@@ -46,14 +46,4 @@ import Testing
         #expect(schedule.decision(queued: 1, isClosed: true, now: start) == .send)
         #expect(schedule.decision(queued: 0, isClosed: true, now: start) == .wait(until: nil))
     }
-
-    @Test func `an append that waits for the interval is recorded without another one`() async throws {
-        try await TestStore.with { store in
-            for round in 0..<50 {
-                let results = try await gather(3) { try await store.log.record(.counting("\(3 * round + $0)", after: 0)) }
-                #expect(results.appended.count == 3)
-            }
-            #expect(try await store.reader.tail() == 150)
-        }
-    }
 }

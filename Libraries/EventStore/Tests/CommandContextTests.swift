@@ -13,10 +13,6 @@ import Testing
                 == Metadata(requestID: "request-1", actor: 7, traceID: "4bf92f3577b34da6a3ce929d0e0e4736"))
     }
 
-    @Test func `a command's context without a trace becomes metadata without a trace`() throws {
-        #expect(try CommandContext(requestID: "request-1").metadata(actor: 7).values().traceID == nil)
-    }
-
     @Test func `equal keys and callers give equal ids, and the same ids as in stored logs`() {
         for caller in ["user-7", "user-8", "account-7"] {
             #expect(Self.context.commandID(of: StreamName(caller)) == UUID(derivedFrom: "command \(caller) once"))

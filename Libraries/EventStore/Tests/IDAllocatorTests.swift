@@ -41,17 +41,11 @@ import Testing
         }
     }
 
-    @Test func `a caller alone gets one id, and no id is kept`() {
+    @Test func `a caller alone gets one id, and the stock grows while callers wait together or follow each other closely`() {
         #expect(IDAllocator.stock(after: 0, waiting: 1, sinceFetch: nil) == 0)
         #expect(IDAllocator.stock(after: 0, waiting: 1, sinceFetch: .milliseconds(10)) == 0)
-    }
-
-    @Test func `ids are kept for callers that come one by one within 10 milliseconds`() {
         #expect(IDAllocator.stock(after: 0, waiting: 1, sinceFetch: .milliseconds(9)) == 2)
         #expect(IDAllocator.stock(after: 2, waiting: 0, sinceFetch: .milliseconds(9)) == 4)
-    }
-
-    @Test func `the stock grows while callers wait together or fetches follow each other closely`() {
         #expect(IDAllocator.stock(after: 0, waiting: 5, sinceFetch: nil) == 10)
         #expect(IDAllocator.stock(after: 10, waiting: 0, sinceFetch: .seconds(0.05)) == 20)
         #expect(IDAllocator.stock(after: 10, waiting: 0, sinceFetch: .seconds(5)) == 10)

@@ -8,25 +8,6 @@ import Testing
 @testable import EventStore
 
 @Suite struct `Notifying readers of the log` {
-    @Test func `an append wakes readers in another process`() async throws {
-        try await TestStore.with { store in
-            try await store.database.withClient(role: "log_app", connections: 2) { client in
-                try await TestStore.withNotifier(client, listens: true) { notifier in
-                    try await listening(store.database)
-                    var tail = LogTail(client: client, notifier: notifier, after: 0).makeAsyncIterator()
-                    #expect(try await tail.next()?.events.count == 0)
-                    for number in Int32(0)..<5 {
-                        _ = try await store.log.record(.counting("a", after: number))
-                        var seen = 0
-                        // Pages without events may come in between.
-                        for _ in 0..<100 where seen == 0 { seen = try await tail.next()?.events.count ?? -1 }
-                        #expect(seen == 1)
-                    }
-                }
-            }
-        }
-    }
-
     @Test(.timeLimit(.minutes(15))) func `a reader whose connection broke reads again, although nothing wakes it`() async throws {
         try await TestStore.with { store in
             // It does not run, so it neither polls nor listens.

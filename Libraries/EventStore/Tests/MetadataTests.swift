@@ -47,13 +47,4 @@ import Testing
             UUID(randomBytes: Array(repeating: 255, count: 16)).uuidString == "FFFFFFFF-FFFF-4FFF-BFFF-FFFFFFFFFFFF")
         #expect(UUID.random() != UUID.random())
     }
-
-    @Test func `the ids of later times sort later, and ids of one millisecond differ`() {
-        let ids = (0..<1_000).map { millisecond in
-            Dependencies(now: { Timestamp(milliseconds: millisecond / 2) }, randomUUID: { .random() }).newDomainEventID
-        }
-        #expect(Set(ids).count == 1_000)
-        let times = ids.map { $0.uuidString.prefix(13) }
-        #expect(times == times.sorted())
-    }
 }

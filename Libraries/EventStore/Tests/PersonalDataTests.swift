@@ -4,68 +4,45 @@ import Testing
 @testable import EventStore
 
 @Suite struct `Hiding personal data` {
-    private enum Moved: DomainEvent {
-        case moved
-
-        static let category = "person"
-        static let storedTypes = [StoredType("Moved")]
-        static let personal = PersonalMembers.ofThePerson(["street"])
-
-        init(type: String, content: EventContent) throws { self = .moved }
-        var stored: (type: String, data: JSON) { ("Moved", [:]) }
-    }
-
-    private static let members: JSONObject = ["year": 2_013.json, "street": "Mission Street"]
+    private static let members: JSONObject = ["pages": JSON(3), "text": "Dear Ann"]
     private static let data = JSON.object(members)
+    private static let (hiding, revealing) = (
+        PersonalData(of: [NoteEvent.self], isRevealed: false), PersonalData(of: [NoteEvent.self], isRevealed: true)
+    )
 
     /// Returns what is shown of a recorded event.
     private static func shown(
-        _ personalData: PersonalData, _ facts: JSON, type: String = "Moved", personal: Personal<JSON>? = nil, category: String
+        _ personalData: PersonalData, _ facts: JSON, type: String = "NoteWritten", personal: Personal<JSON>? = nil,
+        category: String = "note"
     ) -> JSON {
         let event = StoredEvent(type: type, format: 1, facts: facts.utf8, personal: personal?.map(\.utf8))
         return personalData.shown(event, category: category)
     }
 
     @Test func `personal members are hidden, and no other member of a known event`() {
-        let hiding = PersonalData(of: [Moved.self], isRevealed: false)
-        let shown: JSON = ["year": 2_013.json, "street": "(hidden)"]
-        #expect(Self.shown(hiding, Self.data, category: "person") == shown)
-        #expect(JSON.object(hiding.shown(Self.members, category: "person")) == shown)
-        #expect(Self.shown(hiding, ["street": .null], category: "person") == ["street": .null])
+        let shown: JSON = ["pages": JSON(3), "text": "(hidden)"]
+        #expect(Self.shown(Self.hiding, Self.data) == shown)
+        #expect(JSON.object(Self.hiding.shown(Self.members, category: "note")) == shown)
+        #expect(Self.shown(Self.hiding, ["text": .null]) == ["text": .null])
     }
 
-    @Test func `every field of an unknown event type is hidden`() {
-        let hiding = PersonalData(of: [Moved.self], isRevealed: false)
-        let nothing: JSON = ["year": "(hidden)", "street": "(hidden)"]
-        #expect(Self.shown(hiding, Self.data, type: "Teleported", category: "person") == nothing)
-        #expect(Self.shown(hiding, Self.data, category: "robot") == nothing)
-        #expect(JSON.object(hiding.shown(Self.members, category: "robot")) == nothing)
-        #expect(Self.shown(hiding, "Mission Street", category: "person") == "(hidden)")
+    @Test func `every field of an unknown event type is hidden, unless the caller asks for personal data`() {
+        let nothing: JSON = ["pages": "(hidden)", "text": "(hidden)"]
+        #expect(Self.shown(Self.hiding, Self.data, type: "NoteLost") == nothing)
+        #expect(Self.shown(Self.hiding, Self.data, category: "robot") == nothing)
+        #expect(JSON.object(Self.hiding.shown(Self.members, category: "robot")) == nothing)
+        #expect(Self.shown(Self.hiding, "Dear Ann") == "(hidden)")
+        #expect(Self.shown(Self.revealing, Self.data, type: "NoteLost", category: "robot") == Self.data)
+        #expect(Self.revealing.shown(Self.members, category: "note") == Self.members)
     }
 
-    @Test func `personal members that stand apart are shown among the facts, hidden and without their salt`() {
-        let hiding = PersonalData(of: [Moved.self], isRevealed: false)
-        let revealing = PersonalData(of: [Moved.self], isRevealed: true)
-        let facts: JSON = ["year": 2_013.json]
-        let personal: Personal<JSON> = .present(["salt": "00", "street": "Mission Street"])
-        #expect(
-            Self.shown(hiding, facts, personal: personal, category: "person") == ["year": 2_013.json, "street": "(hidden)"])
-        #expect(Self.shown(revealing, facts, personal: personal, category: "person") == Self.data)
+    @Test func `personal members that stand apart are shown among the facts without their salt, and an erasure says so`() {
+        let facts: JSON = ["pages": JSON(3)]
+        let personal: Personal<JSON> = .present(["salt": "00", "text": "Dear Ann"])
+        #expect(Self.shown(Self.hiding, facts, personal: personal) == ["pages": JSON(3), "text": "(hidden)"])
+        #expect(Self.shown(Self.revealing, facts, personal: personal) == Self.data)
+        for personalData in [Self.hiding, Self.revealing] {
+            #expect(Self.shown(personalData, facts, personal: .erased) == ["pages": JSON(3), "personal": "(erased)"])
+        }
     }
-
-    @Test(arguments: [false, true]) func `after an erasure one member says so`(isRevealed: Bool) {
-        let personalData = PersonalData(of: [Moved.self], isRevealed: isRevealed)
-        let shown = Self.shown(personalData, ["year": 2_013.json], personal: .erased, category: "person")
-        #expect(shown == ["year": 2_013.json, "personal": "(erased)"])
-    }
-
-    @Test func `a caller that asks for personal data gets it`() {
-        let revealing = PersonalData(of: [Moved.self], isRevealed: true)
-        #expect(Self.shown(revealing, Self.data, type: "Teleported", category: "robot") == Self.data)
-        #expect(revealing.shown(Self.members, category: "person") == Self.members)
-    }
-}
-
-extension Int {
-    fileprivate var json: JSON { JSON(self) }
 }

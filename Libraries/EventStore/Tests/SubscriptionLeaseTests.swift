@@ -23,26 +23,6 @@ import Testing
         }
     }
 
-    @Test func `a leader whose lease expired while it was paused commits nothing`() async throws {
-        try await TestStore.withDiary { store in
-            try await store.count(1...3)
-            let (paused, resume) = AsyncStream.makeStream(of: Void.self)
-            let sleeper = Diary(pause: { for await _ in paused {} })
-            let lease = try #require(try await store.claim(seconds: 0.3))
-            // The lease is not renewed, as when the leader's machine is frozen.
-            let work = Task {
-                var lease = lease
-                try await lease.step(to: 3) { transaction in
-                    try await sleeper.handle(try await store.reader.read(after: 0, limit: 3), in: transaction)
-                }
-            }
-            try await store.withSubscription(Diary()) { try await store.reaches(3) }
-            resume.finish()
-            await #expect(throws: LeaseLostError.self) { try await work.value }
-            #expect(try await store.entries() == [1, 2, 3])
-        }
-    }
-
     @Test func `a new leader takes over although the clock of PostgreSQL was set back`() async throws {
         try await TestStore.withDiary { store in
             try await store.count(1...3)

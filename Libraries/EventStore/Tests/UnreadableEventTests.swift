@@ -78,17 +78,13 @@ extension AppendRequest {
         async throws
     {
         try await Self.with { store in
-            let waiting: SQL = """
-                SELECT pid FROM pg_stat_activity
-                WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'SELECT log.append(%'
-                """
             let append = try await store.database.withClient { blocker in
                 try await blocker.withTransaction { connection in
                     try await connection.query("SELECT log.lock()")
                     let transaction = AppendTransaction(client: store.client, projections: [SumProjection()], logger: .quiet)
                     let append = Task { await transaction.append([.counting("z", after: 0)]) }
-                    try await eventually { try await !blocker.query(waiting).isEmpty }
-                    try await connection.query("SELECT pg_terminate_backend(pid) FROM (\(waiting)) AS appends")
+                    try await eventually { try await !blocker.query(SQL.waitingAppends).isEmpty }
+                    try await connection.query("SELECT pg_terminate_backend(pid) FROM (\(SQL.waitingAppends)) AS appends")
                     return append
                 }
             }

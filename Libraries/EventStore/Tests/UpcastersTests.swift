@@ -15,18 +15,6 @@ import Testing
     {
         #expect(try TeaDomainEvent.decode(StoredEvent(type: "TeaBrewed", format: format, facts: Array(text.utf8))) == event)
     }
-
-    @Test func `data of an old format are not decoded as the current format`() {
-        #expect(throws: FormatError("TeaBrewed, format 3: no usable sort in the stored data")) {
-            try TeaDomainEvent.decode(StoredEvent(type: "TeaBrewed", format: 3, facts: Array(#"{"seconds":200}"#.utf8)))
-        }
-    }
-
-    @Test func `data that do not fit their format are refused, and the error does not show the values`() {
-        #expect(throws: FormatError("TeaBrewed, format 1: no usable minutes in the stored data")) {
-            try TeaDomainEvent.decode(StoredEvent(type: "TeaBrewed", format: 1, facts: Array(#"{"minutes":"s3cret"}"#.utf8)))
-        }
-    }
 }
 
 @Suite struct `Decoding stored data` {
@@ -38,22 +26,26 @@ import Testing
         #expect(TeaDomainEvent.writtenFormat(of: "TeaDrunk") == 1)
     }
 
+    @Test(
+        arguments: [
+            // Data of an old format are not decoded as the current one.
+            ("TeaBrewed", 3, #"{"seconds":200}"#, "TeaBrewed, format 3: no usable sort in the stored data"),
+            ("TeaBrewed", 1, #"{"minutes":"s3cret"}"#, "TeaBrewed, format 1: no usable minutes in the stored data"),
+            ("TeaSpilt", 1, "{}", "no stored type TeaSpilt in category tea"),
+            ("TeaDrunk", 1, "s3cret", "TeaDrunk, format 1: a value should stand here, at line 1, column 1"),
+        ] as [(String, Int16, String, String)])
+    func `unusable data are refused, and the error does not show their values`(
+        type: String, format: Int16, text: String, reason: String
+    ) {
+        #expect(throws: FormatError(reason)) {
+            try TeaDomainEvent.decode(StoredEvent(type: type, format: format, facts: Array(text.utf8)))
+        }
+    }
+
     @Test(arguments: [4, 99, 0, -1, .max, .min] as [Int16])
     func `data in an unknown format are refused`(format: Int16) {
         #expect(throws: FormatError("TeaBrewed has formats 1 to 3, not \(format): written by a newer program")) {
             try TeaDomainEvent.decode(StoredEvent(type: "TeaBrewed", format: format, facts: Array(#"{"minutes":3}"#.utf8)))
-        }
-    }
-
-    @Test func `data under an unknown name are refused`() {
-        #expect(throws: FormatError("no stored type TeaSpilt in category tea")) {
-            try TeaDomainEvent.decode(StoredEvent(type: "TeaSpilt", format: 1, facts: Array("{}".utf8)))
-        }
-    }
-
-    @Test func `data that are not JSON are refused`() {
-        #expect(throws: FormatError("TeaDrunk, format 1: a value should stand here, at line 1, column 1")) {
-            try TeaDomainEvent.decode(StoredEvent(type: "TeaDrunk", format: 1, facts: Array("s3cret".utf8)))
         }
     }
 }

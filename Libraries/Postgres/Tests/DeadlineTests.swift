@@ -67,6 +67,7 @@ import Testing
         }
     }
 
+    /// A statement that came before is answered, and the client is unavailable afterwards.
     @Test func `a closing client fills the pipeline beyond its limit, so that every caller is answered`() async throws {
         try await TestDatabase.with(migrated: false) { database in
             try await AdvisoryLock.held(in: database) { lock in
@@ -77,11 +78,14 @@ import Testing
                 let failed = Task { await client.errors(of: AdvisoryLock.wait, callers: callers).count }
                 try await eventually { client.statistics.waiting >= callers - ConnectionThread.depthLimit }
                 running.cancel()
-                try await eventually { client.statistics.waiting == 0 }
+                try await eventually { client.statistics.waiting == 0 && client.pool.isClosing }
+                let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") }
+                #expect(error?.description == "no connection to PostgreSQL: the client is closed")
                 try await lock.release()
                 // The callers that asked after the client had closed.
                 #expect(await failed.value <= ConnectionThread.depthLimit)
                 await running.value
+                await #expect(throws: PostgresError.self) { try await client.withConnection { _ in } }
             }
         }
     }

@@ -40,23 +40,6 @@ import Testing
         }
     }
 
-    /// Another caller's write must not join the leaseholder's transaction and be rolled back with it.
-    @Test func `another caller's statement does not join the leaseholder's transaction`() async throws {
-        try await withClient(connections: 2) { client in
-            try await client.query("CREATE TABLE teas (number bigint)")
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for number in 0..<Int64(100) {
-                    group.addTask { _ = try await client.query("INSERT INTO teas VALUES (\(number))") }
-                    group.addTask {
-                        await #expect(throws: NoTea.self) { try await client.withTransaction { _ in throw NoTea() } }
-                    }
-                }
-                try await group.waitForAll()
-            }
-            #expect(try await client.query("SELECT count(*) FROM teas").column(Int64.self) == [100])
-        }
-    }
-
     @Test func `a leased connection runs a script of several statements`() async throws {
         try await withConnection { connection in
             try await connection.execute(script: "CREATE TABLE teas (name text); INSERT INTO teas VALUES ('mate');")

@@ -29,26 +29,6 @@ import Testing
         }
     }
 
-    @Test func `a failed pipeline does not affect other pipelines on its connection`() async throws {
-        try await withClient(connections: 1) { client in
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for number in 0..<Int64(300) {
-                    group.addTask { () async throws in
-                        if number.isMultiple(of: 3) {
-                            let error = await #expect(throws: PostgresError.self) {
-                                try await client.run(["SELECT 1", "SELECT \(number) / 0", "SELECT 2"])
-                            }
-                            #expect(error?.sqlState == SQLState(rawValue: "22012"))
-                        } else {
-                            #expect(try await client.query("SELECT \(number)").column(Int64.self) == [number])
-                        }
-                    }
-                }
-                try await group.waitForAll()
-            }
-        }
-    }
-
     @Test func `a thousand callers over two connections get their own answers`() async throws {
         try await withClient(connections: 2) { client in
             let answers = try await withThrowingTaskGroup(of: (Int64, Int64?, Int32?).self) { group in
@@ -63,20 +43,6 @@ import Testing
             #expect(answers.count == 1_000)
             #expect(answers.allSatisfy { $0.0 == $0.1 })
             #expect(Set(answers.map(\.2)).count <= 2)
-        }
-    }
-
-    @Test func `a pipeline carries more bytes than the socket buffers hold, in both directions`() async throws {
-        try await withClient(connections: 1) { client in
-            try await withThrowingTaskGroup(of: Void.self) { group async throws in
-                for number in 0..<20 {
-                    let text = String(repeating: "\(number % 10)", count: 1_000_000)
-                    group.addTask { () async throws in
-                        #expect(try await client.query("SELECT \(text)").column(String.self) == [text])
-                    }
-                }
-                try await group.waitForAll()
-            }
         }
     }
 }

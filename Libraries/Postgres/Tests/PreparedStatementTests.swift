@@ -10,10 +10,16 @@ import Testing
         }
     }
 
-    @Test func `no statement is prepared behind a pooler`() async throws {
-        try await withClient(connections: 1, configure: { $0.isPooled = true }) { client in
+    @Test func `behind a pooler no statement is prepared, and a session gets no settings`() async throws {
+        let configure: @Sendable (inout PostgresConfiguration) -> Void = {
+            ($0.isPooled, $0.sessionSettings) = (true, ["enable_seqscan": "off"])
+        }
+        try await withClient(connections: 1, configure: configure) { client in
             for number in 0..<Int64(5) { try await client.query("SELECT \(number)") }
             #expect(try await client.query("SELECT count(*) FROM pg_prepared_statements").column(Int64.self) == [0])
+            let settings = try await client.query(
+                "SELECT current_setting('enable_seqscan'), current_setting('statement_timeout')")
+            #expect(try settings.decode((String, String).self)[0] == ("on", "0"))
         }
     }
 

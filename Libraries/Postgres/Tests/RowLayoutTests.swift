@@ -46,13 +46,6 @@ import Testing
         }
     }
 
-    @Test func `one statement inserts rows`() async throws {
-        try await Self.withTable { connection in
-            try await connection.query(Self.layout.insertion(of: Self.teas, in: "of mine").statement)
-            #expect(try await Self.found(connection) == Self.teas)
-        }
-    }
-
     @Test func `COPY inserts rows, several batches of one table together`() async throws {
         try await Self.withTable { connection in
             try await connection.copy([])

@@ -15,21 +15,17 @@ import Testing
         }
     }
 
-    @Test func `a setting may contain spaces and backslashes`() async throws {
-        let path = #""a b", "c\d""#
-        try await withClient(configure: { $0.sessionSettings = ["search_path": path] }) { client async throws in
-            #expect(try await setting("search_path", client) == path)
-        }
-    }
-
     @Test func `the options of the URL take precedence over the configured settings`() async throws {
+        let path = #""a b", "c\d""#
         let configure: @Sendable (inout PostgresConfiguration) -> Void = {
-            $0.sessionSettings = ["enable_seqscan": "off", "work_mem": "5MB"]
+            $0.sessionSettings = ["enable_seqscan": "off", "work_mem": "5MB", "search_path": path]
             $0.url += " options='-c enable_seqscan=on' application_name=tea"
         }
         try await withClient(configure: configure) { client async throws in
             #expect(try await setting("enable_seqscan", client) == "on")
             #expect(try await setting("work_mem", client) == "5MB")
+            // A setting may contain spaces and backslashes.
+            #expect(try await setting("search_path", client) == path)
             #expect(try await setting("application_name", client) == "tea")
         }
     }
@@ -40,17 +36,6 @@ import Testing
             #expect(try await setting("client_encoding", client) == "UTF8")
             #expect(try await setting("transaction_isolation", client) == "read committed")
             #expect(try await setting("statement_timeout", client) == "7500ms")
-        }
-    }
-
-    @Test func `a session behind a pooler gets no settings`() async throws {
-        let configure: @Sendable (inout PostgresConfiguration) -> Void = {
-            $0.sessionSettings = ["enable_seqscan": "off"]
-            $0.isPooled = true
-        }
-        try await withClient(configure: configure) { client async throws in
-            #expect(try await setting("enable_seqscan", client) == "on")
-            #expect(try await setting("statement_timeout", client) == "0")
         }
     }
 

@@ -46,16 +46,6 @@ import Testing
         }
     }
 
-    @Test func `each statement of a transaction reads what others have committed before`() async throws {
-        try await withTeas { client in
-            try await client.withTransaction { connection in
-                #expect(try await connection.query("SELECT name FROM teas").isEmpty)
-                try await client.query("INSERT INTO teas VALUES ('mate')")
-                #expect(try await connection.query("SELECT name FROM teas").count == 1)
-            }
-        }
-    }
-
     private func withTeas(_ body: @Sendable (PostgresClient) async throws -> Void) async throws {
         try await withClient(connections: 2) { client in
             try await client.query("CREATE TABLE teas (name text UNIQUE)")

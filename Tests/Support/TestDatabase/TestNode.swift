@@ -1,4 +1,6 @@
+internal import Encoding
 public import EventStore
+internal import Foundation
 public import Postgres
 public import ServiceLifecycle
 
@@ -10,6 +12,18 @@ public struct TestNode<Module: Sendable>: Sendable {
     public var log: EventLog { context.log }
     public var client: PostgresClient { context.database }
     public var reader: LogReader { LogReader(client: client) }
+
+    /// Appends a domain event as another module does, such as an erasure.
+    /// - Throws: ``NotAppended``, and the errors of `EventLog.append(_:)`
+    public func append(_ event: any DomainEvent, to stream: StreamName, after version: Int32) async throws -> RecordedPlace {
+        let result = try await log.append(
+            AppendRequest(
+                id: UUID(), streams: [StreamAppend([event], to: stream, after: version)],
+                recordedAt: Timestamp(milliseconds: 1_379_289_600_000),
+                metadata: Metadata(requestID: "test", actor: nil, traceID: nil)))
+        guard case .appended(let place) = result else { throw NotAppended() }
+        return place
+    }
 
     /// Runs the services of one server for as long as the body runs.
     /// - Parameters:
