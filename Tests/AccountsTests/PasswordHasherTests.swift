@@ -68,11 +68,6 @@ import Testing
         #expect(gate.passedCount == 40)
     }
 
-    @Test func `a thread that ended is replaced`() async throws {
-        let hasher = PasswordHasher(parameters: .weak, threadLimit: 1, queueLimit: 1)
-        for number in 0..<20 { #expect(try await hasher.run(for: "a") { number } == number) }
-    }
-
     @Test func `a cancelled caller leaves the queue, and the caller before it stays`() async throws {
         let (hasher, gate) = (PasswordHasher(parameters: .weak, threadLimit: 1, queueLimit: 2), Gate())
         let running = Self.submit(1, to: hasher, gate)

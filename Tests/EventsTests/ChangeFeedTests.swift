@@ -8,42 +8,32 @@ import Users
 
 @testable import Events
 
-/// A client that keeps a list, and follows its changes.
-private struct Follower {
-    var events: [Int64: String]
+/// A client that keeps a list, follows its changes, and may lose its connection at any line.
+struct ChangeClient {
+    var events: [EventID: String] = [:]
     var position: Int64
-    let search: NearbySearch
     private(set) var puts = 0
     private(set) var isReset = false
 
-    init(_ node: TestNode<EventsModule>, _ search: NearbySearch) async throws {
-        self.search = search
-        let view = try await node.module.view()
-        events = try await view.nearest(search).texts.reduce(into: [:]) { $0[Self.id(of: $1)] = $1 }
-        position = view.position ?? -1
+    init(position: Int64) { self.position = position }
+
+    /// The id in an event's text: the first number.
+    static func id(of text: String) -> EventID {
+        EventID(rawValue: text.firstMatch(of: /\d+/).flatMap { Int64($0.output) } ?? -1)
     }
 
-    /// The id with which `TestNode.render` begins.
-    private static func id(of text: String) -> Int64 { Int64(text.prefix(while: \.isNumber)) ?? -1 }
-
-    var changes: ChangeSearch { ChangeSearch(area: .circle(centre: search.centre, radius: search.radius)) }
-
-    /// Takes the lines of a stream up to a position.
-    mutating func take(_ sink: LineSink, through last: Int64) {
-        for block in sink.blocks {
+    /// Takes the first lines of a stream, up to a position.
+    mutating func take(_ sink: LineSink, lines: Int = .max, through last: Int64 = .max) {
+        for block in sink.blocks.prefix(lines) {
             let fields = block.split(separator: "\n").map { $0.split(separator: ": ", maxSplits: 1).map(String.init) }
             let values = Dictionary(fields.map { ($0[0], $0.count > 1 ? $0[1] : "") }, uniquingKeysWith: { $1 })
             if values["event"] == "reset" { isReset = true }
             guard let id = values["id"].flatMap({ Int64($0) }), id <= last else { continue }
             #expect(id >= position, "the ids of a stream rise")
             position = id
-            switch (values["event"], values["data"]) {
-            case ("put", let data?):
-                events[Self.id(of: data)] = data
-                puts += 1
-            case ("gone", let data?): events[Int64(data.filter(\.isNumber)) ?? -1] = nil
-            default: break
-            }
+            guard let data = values["data"] else { continue }
+            events[Self.id(of: data)] = values["event"] == "put" ? data : nil
+            if values["event"] == "put" { puts += 1 }
         }
     }
 }
@@ -76,12 +66,15 @@ private struct Follower {
                 ids.append(created.id)
                 last = created.position
             }
-            var follower = try await Follower(first, Self.search)
+            let view = try await first.module.view()
+            var follower = ChangeClient(position: view.position ?? -1)
+            for text in try await view.nearest(Self.search).texts { follower.events[ChangeClient.id(of: text)] = text }
+            let changes = ChangeSearch(area: .circle(centre: Self.search.centre, radius: Self.search.radius))
             // Each round continues at the other node, from the last position that the client saw.
             for round in 0..<6 {
                 let (reader, writer) = round % 2 == 0 ? (first, second) : (second, first)
                 let sink = LineSink()
-                let number = reader.module.openChanges(follower.changes, after: follower.position, sink: sink)
+                let number = reader.module.openChanges(changes, after: follower.position, sink: sink)
                 for _ in 0..<20 {
                     if Bool.random(using: &generator) {
                         let id = try #require(ids.randomElement(using: &generator))

@@ -8,37 +8,17 @@ import Testing
 @Suite struct `Continuing from the ring of changes` {
     private typealias Make = `Dispatching changes`
 
-    /// A client that keeps a list, and loses its connection at any line.
-    private struct Client {
-        var events: [EventID: String] = [:]
-        var position: Int64
-
-        /// Takes the first lines of a stream.
-        mutating func take(_ count: Int, of sink: LineSink) {
-            for block in sink.blocks.prefix(count) {
-                let fields = block.split(separator: "\n").map { $0.split(separator: ": ", maxSplits: 1).map(String.init) }
-                let values = Dictionary(fields.map { ($0[0], $0[1]) }) { $1 }
-                guard let id = values["id"].flatMap({ Int64($0) }) else { continue }
-                #expect(id >= position, "the ids of a stream rise")
-                position = id
-                guard let data = values["data"], let number = data.firstMatch(of: /"id":(\d+)/).flatMap({ Int64($0.1) })
-                else { continue }
-                events[EventID(rawValue: number)] = values["event"] == "put" ? data : nil
-            }
-        }
-    }
-
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
     func `a client that loses its connections at any line has the list at the end`(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var places: [EventID: EventPlace] = [:]
         let shown = ShownEvents()
-        var (dispatcher, client) = (Make.dispatch(.loaded(position: 10)), Client(position: 10))
+        var (dispatcher, client) = (Make.dispatch(.loaded(position: 10)), ChangeClient(position: 10))
         var (sink, number) = (LineSink(), 0)
         for position in Int64(11)...1_000 {
             if Int.random(in: 0..<10, using: &generator) == 0 {
                 // The client may have read none, some or all of the lines.
-                client.take(Int.random(in: 0...sink.blocks.count, using: &generator), of: sink)
+                client.take(sink, lines: Int.random(in: 0...sink.blocks.count, using: &generator))
                 dispatcher.handle(.leave(number: number))
                 (sink, number) = (LineSink(), number + 1)
                 if Bool.random(using: &generator) { dispatcher.handle(Make.join(number, after: client.position, sink, shown)) }
@@ -54,10 +34,10 @@ import Testing
         }
         sink = LineSink()
         dispatcher.handle(Make.join(0, after: client.position, sink, shown))
-        client.take(.max, of: sink)
+        client.take(sink)
         let filter = ChangeFilter(.square)
         let list = shown.all.filter { filter.shows($0.value.place) }.mapValues { String(decoding: $0.json, as: UTF8.self) }
-        #expect(client.events == list && client.position == 1_000)
+        #expect(client.events == list && client.position == 1_000 && !client.isReset)
         #expect(dispatcher.resets == 0)
     }
 

@@ -6,26 +6,22 @@ import Testing
 @testable import Tasks
 
 @Suite struct `The fields of a task` {
-    private static func sentences(_ body: () throws(TaskRejection) -> Void) -> [String] {
-        do throws(TaskRejection) {
-            try body()
-            return []
-        } catch {
+    private static func sentences<Value>(_ decision: @autoclosure () throws(TaskRejection) -> Value) -> [String] {
+        do throws(TaskRejection) { _ = try decision() } catch {
             guard case .invalid(let errors) = error else { return ["\(error)"] }
             return errors.map { "\($0.pointer) \($0.code.rawValue) \($0.detail)" }
         }
+        return []
     }
 
     private static let blank = "/task/title blank Title can't be blank"
 
     @Test(arguments: [nil, .null, "", " \n\t", "\u{2003}"] as [JSON?]) func `a new task needs a title`(field: JSON?) {
-        #expect(Self.sentences { () throws(TaskRejection) in _ = try NewTask(field.map { ["title": $0] }) } == [Self.blank])
+        #expect(Self.sentences(try NewTask(field.map { ["title": $0] })) == [Self.blank])
     }
 
     @Test func `a title that is no text, too long or with a null character is refused`() {
-        func sentences(_ field: JSON) -> [String] {
-            Self.sentences { () throws(TaskRejection) in _ = try NewTask(["title": field]) }
-        }
+        func sentences(_ field: JSON) -> [String] { Self.sentences(try NewTask(["title": field])) }
         #expect(sentences(.number("7")) == ["/task/title not_a_text Title is not a text"])
         #expect(
             sentences(.string(String(repeating: "a", count: 255) + "\0")) == [
@@ -47,13 +43,10 @@ import Testing
 
     @Test(arguments: [.null, "", "2", "yes", .number("2"), [], [:]] as [JSON])
     func `another state is refused, with the errors of the title`(field: JSON) {
-        let sentences = Self.sentences { () throws(TaskRejection) in
-            _ = try TaskChange(["title": "", "completed": field])
-        }
         let errors = [Self.blank, "/task/completed not_a_boolean Completed is not true or false"]
-        #expect(sentences == errors)
+        #expect(Self.sentences(try TaskChange(["title": "", "completed": field])) == errors)
         guard field != .null else { return }
-        #expect(Self.sentences { () throws(TaskRejection) in _ = try NewTask(["completed": field]) } == errors)
+        #expect(Self.sentences(try NewTask(["completed": field])) == errors)
     }
 
     @Test(arguments: [nil, [:], "7", .null] as [JSON?]) func `fields that are absent change nothing`(fields: JSON?) throws {

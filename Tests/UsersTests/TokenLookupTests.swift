@@ -86,21 +86,16 @@ import Testing
         queued.cancel()
         await #expect(throws: CancellationError.self) { try await asking.value }
         await #expect(throws: CancellationError.self) { try await queued.value }
+        // A caller that is cancelled before it asks.
+        let early = Task {
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            return try await lookup.user(of: device(4))
+        }
+        await #expect(throws: CancellationError.self) { try await early.value }
+        #expect(lookup.waiting == 1)
         table.set(isOpen: true)
         #expect(try await other.value == UserID(rawValue: 3))
         #expect(table.queries == [[device(1)], [device(3)]])
-    }
-
-    @Test func `a caller that is cancelled before it asks gets an error`() async throws {
-        let lookup = lookup()
-        table.set(isOpen: false)
-        let caller = Task {
-            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-            return try await lookup.user(of: device(1))
-        }
-        await #expect(throws: CancellationError.self) { try await caller.value }
-        #expect(lookup.waiting == 0)
-        table.set(isOpen: true)
     }
 
     @Test func `a caller whose time is over gets an error, in a query and in the queue`() async throws {

@@ -64,15 +64,6 @@ import Testing
         }
     }
 
-    @Test func `the notifier polls when it gets no notification`() async throws {
-        try await TestStore.with { store in
-            try await TestStore.withNotifier(store.client, pollSeconds: 0.01) { notifier in
-                var wakes = notifier.wakes().makeAsyncIterator()
-                for _ in 0..<3 { #expect(await wakes.next() != nil) }
-            }
-        }
-    }
-
     @Test func `many appends send few notifications, and none inside an append's transaction`() async throws {
         try await TestStore.with { store in
             var configuration = store.database.configuration(role: "log_app", connections: 1)

@@ -80,39 +80,23 @@ import Testing
     }
 
     /// The words of a reader that nothing ends.
-    private enum Review: DomainEvent {
-        case written
-        static let category = "review"
-        static let storedTypes = [StoredType("ReviewWritten")]
+    private struct Review: Declared {
+        static let (category, storedTypes) = ("review", [StoredType("ReviewWritten")])
         static let personal = PersonalMembers(["text"], of: PersonalStreams(of: "reader") { _, _ in [] })
-        init(type: String, content: EventContent) { self = .written }
-        var stored: (type: String, data: JSON) { ("ReviewWritten", [:]) }
     }
 
-    private enum OrderLine: DomainEvent {
-        case ordered
-        static let category = "order-line"
-        static let storedTypes = [StoredType("Ordered")]
-        static let personal = PersonalMembers.none
-        init(type: String, content: EventContent) { self = .ordered }
-        var stored: (type: String, data: JSON) { ("Ordered", [:]) }
+    private struct OrderLine: Declared { static let (category, storedTypes) = ("order-line", [StoredType("Ordered")]) }
+    private struct Untold: Declared { static let (category, storedTypes) = ("untold", [StoredType]()) }
+    private struct ToldTwice: Declared {
+        static let (category, storedTypes) = ("twice", [StoredType("Told"), StoredType("Told", writing: .format(2))])
     }
+}
 
-    private enum Untold: DomainEvent {
-        case told
-        static let category = "untold"
-        static let storedTypes: [StoredType] = []
-        static let personal = PersonalMembers.none
-        init(type: String, content: EventContent) { self = .told }
-        var stored: (type: String, data: JSON) { ("Told", [:]) }
-    }
+/// A domain event of which a list of modules checks the declarations only.
+private protocol Declared: DomainEvent { init() }
 
-    private enum ToldTwice: DomainEvent {
-        case told
-        static let category = "twice"
-        static let storedTypes = [StoredType("Told"), StoredType("Told", writing: .format(2))]
-        static let personal = PersonalMembers.none
-        init(type: String, content: EventContent) { self = .told }
-        var stored: (type: String, data: JSON) { ("Told", [:]) }
-    }
+extension Declared {
+    static var personal: PersonalMembers { .none }
+    init(type: String, content: EventContent) { self.init() }
+    var stored: (type: String, data: JSON) { ("", [:]) }
 }

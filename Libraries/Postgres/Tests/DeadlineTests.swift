@@ -49,24 +49,6 @@ import Testing
 }
 
 @Suite struct `Filling the pipeline of a connection` {
-    @Test func `a pipeline accepts a limited number of callers, and the others when it has room`() async throws {
-        try await withClientAndLock(connections: 1) { client, lock in
-            try await client.query("SELECT 1")
-            let callers = 3 * ConnectionThread.depthLimit
-            let answers = Task {
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    for _ in 0..<callers { group.addTask { _ = try await client.query(AdvisoryLock.wait) } }
-                    try await group.waitForAll()
-                }
-            }
-            #expect(try await lock.isWaitedFor())
-            try await eventually { client.statistics.waiting >= callers - ConnectionThread.depthLimit }
-            try await lock.release()
-            try await answers.value
-            #expect(client.statistics.waiting == 0)
-        }
-    }
-
     /// A statement that came before is answered, and the client is unavailable afterwards.
     @Test func `a closing client fills the pipeline beyond its limit, so that every caller is answered`() async throws {
         try await TestDatabase.with(migrated: false) { database in

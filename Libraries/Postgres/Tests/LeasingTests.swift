@@ -39,18 +39,6 @@ import Testing
             #expect(try await asked.value == [2])
         }
     }
-
-    @Test func `a leased connection runs a script of several statements`() async throws {
-        try await withConnection { connection in
-            try await connection.execute(script: "CREATE TABLE teas (name text); INSERT INTO teas VALUES ('mate');")
-            #expect(try await connection.query("SELECT name FROM teas").column(String.self) == ["mate"])
-            let error = await #expect(throws: PostgresError.self) {
-                try await connection.execute(script: "INSERT INTO teas VALUES ('assam'); SELECT 1 / 0")
-            }
-            #expect(error?.sqlState == SQLState(rawValue: "22012"))
-            #expect(try await connection.query("SELECT name FROM teas").column(String.self) == ["mate"])
-        }
-    }
 }
 
 struct NoTea: Error {}

@@ -33,25 +33,6 @@ import Testing
         }
     }
 
-    @Test func `a transaction on a lost connection is rolled back, and the next one has another connection`() async throws {
-        try await withClientAndLock(connections: 1) { client, lock in
-            try await client.query("CREATE TABLE teas (name text)")
-            let running = Task {
-                try await client.withTransaction { connection in
-                    try await connection.query("INSERT INTO teas VALUES ('mate')")
-                    _ = try await connection.query(AdvisoryLock.wait)
-                }
-            }
-            #expect(try await lock.isWaitedFor())
-            try await lock.terminateWaiting()
-            let error = await #expect(throws: PostgresError.self) { try await running.value }
-            guard case .connectionLost(mayHaveRun: true) = try #require(error) else { throw try #require(error) }
-            try await client.withTransaction { connection async throws in
-                #expect(try await connection.query("SELECT name FROM teas").isEmpty)
-            }
-        }
-    }
-
     @Test func `a COPY on a lost connection reports the loss`() async throws {
         try await withClient { client in
             try await client.query("CREATE TABLE numbers (n bigint)")
