@@ -1,4 +1,3 @@
-import Encoding
 import EventStore
 import Hashing
 

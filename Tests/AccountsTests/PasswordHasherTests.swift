@@ -31,41 +31,21 @@ import Testing
         (0..<count).map { _ in Task { try await hasher.run(for: client) { gate.work() } } }
     }
 
-    @Test func `at most the limit of threads computes, the rest waits in order, and a further caller is refused`() async throws {
-        let (hasher, gate) = (PasswordHasher(parameters: .weak, threadLimit: 2, queueLimit: 3), Gate())
+    @Test func `at most the limit of threads computes, the rest waits, and a client beyond its own limit is refused`()
+        async throws
+    {
+        let (hasher, gate) = (PasswordHasher(parameters: .weak, threadLimit: 2, queueLimit: 3, clientLimit: 2), Gate())
         let tasks = Self.submit(2, to: hasher, gate)
         try await eventually { gate.enteredCount == 2 }
-        let waiting = Self.submit(3, to: hasher, gate)
-        try await eventually { hasher.waitingCount == 3 }
+        let waiting = Self.submit(2, to: hasher, gate)
+        try await eventually { hasher.waitingCount == 2 }
         await #expect(throws: PasswordHasherBusyError()) { try await hasher.run(for: "a") { gate.work() } }
+        let other = Self.submit(1, to: hasher, gate, for: "b")
+        try await eventually { hasher.waitingCount == 3 }
         #expect(gate.enteredCount == 2)
         gate.open(5)
-        for task in tasks + waiting { #expect(try await task.value) }
+        for task in tasks + waiting + other { #expect(try await task.value) }
         #expect((gate.enteredCount, gate.passedCount) == (5, 5))
-    }
-
-    @Test func `20 clients that fill the queue do not refuse another client, which waits for one hash of each`() async throws {
-        let (hasher, gate) = (PasswordHasher(parameters: .weak, threadLimit: 1, queueLimit: 40, clientLimit: 16), Gate())
-        let refusals = Gate()
-        let running = Self.submit(1, to: hasher, gate)
-        try await eventually { gate.enteredCount == 1 }
-        let waiting = (0..<40).map { number in
-            Task {
-                do { _ = try await hasher.run(for: "\(number % 20)") { gate.work() } } catch is PasswordHasherBusyError {
-                    refusals.entered.add(1, ordering: .sequentiallyConsistent)
-                }
-            }
-        }
-        try await eventually { hasher.waitingCount == 40 }
-        await #expect(throws: PasswordHasherBusyError()) { try await hasher.run(for: "7") { gate.work() } }
-        let other = Task { try await hasher.run(for: "other") { gate.passedCount } }
-        // It takes the place of another client's second hash.
-        try await eventually { refusals.enteredCount == 1 }
-        gate.open(40)
-        #expect(try await other.value <= 21)
-        #expect(try await running[0].value)
-        for task in waiting { try await task.value }
-        #expect(gate.passedCount == 40)
     }
 
     @Test func `a cancelled caller leaves the queue, and the caller before it stays`() async throws {

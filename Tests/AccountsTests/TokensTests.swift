@@ -24,6 +24,11 @@ import Testing
                 try await second.changePassword(Self.new, to: "a third one", by: others[0].token)
             }
             await #expect(throws: AccountRejection.wrongCredentials) { _ = try await first.signIn() }
+            for name in ["9", "bob@example.org", "", "ann"] {
+                await #expect(throws: AccountRejection.unknownAccount, "\(name)") {
+                    _ = try await first.accounts.account(named: name)
+                }
+            }
             #expect(try await second.signIn(TestNode.email, Self.new).account == own.account)
         }
     }
@@ -45,17 +50,6 @@ import Testing
             }
             for one in issued { #expect(try await node.accounts.account(of: one.token) == nil) }
             #expect(try await node.types(of: own.account).last == "PasswordChanged")
-        }
-    }
-
-    @Test func `an account that does not exist is unknown`() async throws {
-        try await TestNode.with { node in
-            _ = try await node.signUp()
-            for name in ["9", "bob@example.org", "", "ann"] {
-                await #expect(throws: AccountRejection.unknownAccount, "\(name)") {
-                    _ = try await node.accounts.account(named: name)
-                }
-            }
         }
     }
 }

@@ -34,15 +34,12 @@ import Testing
 }
 
 @Suite struct `Refusing the details of an event` {
-    @Test(arguments: [[:], [], .null, "tea"] as [JSON])
-    func `details without any field are reported as blank`(json: JSON) {
-        #expect(sentences { try EventDetails(json) } == allBlank)
-    }
-
-    @Test(arguments: [JSON.null, "", "   ", "\t\n", "\u{A0}\u{3000}"])
-    func `null and a text of white space are reported as blank`(blank: JSON) {
-        let json: JSON = ["started_at": blank, "name": blank, "lon": blank, "lat": blank]
-        #expect(sentences { try EventDetails(json) } == allBlank)
+    @Test func `absent fields, null and texts of white space are reported as blank`() {
+        for json in [[:], [], .null, "tea"] as [JSON] { #expect(sentences { try EventDetails(json) } == allBlank) }
+        for blank in [.null, "", "   ", "\t\n", "\u{A0}\u{3000}"] as [JSON] {
+            let json: JSON = ["started_at": blank, "name": blank, "lon": blank, "lat": blank]
+            #expect(sentences { try EventDetails(json) } == allBlank)
+        }
     }
 
     @Test func `coordinates out of range are refused, as numbers and as texts`() {

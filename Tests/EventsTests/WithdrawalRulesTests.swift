@@ -59,19 +59,16 @@ private func rejected<Value>(_ decision: @autoclosure () throws(EventRejection) 
             UpdateEvent(id: event.id, change: .replace(.concert), by: caller, condition: condition), on: event, mark: { _ in 7 })
     }
 
-    @Test func `the owner of a cancelled event gets the cancellation, and others a prohibition`() {
+    @Test func `only the owner learns that an event is cancelled or hidden`() {
         let event = Event.picnicOfAnn(isCancelled: true)
         #expect(rejected(try update(event, by: .ann)) == .cancelled)
         #expect(rejected(try update(event, by: .bob)) == .forbidden)
         let older = VersionCondition(matching: .these([.init(number: 1, mark: 7)]))
         #expect(rejected(try update(event, by: .ann, if: older)) == .cancelled)
-    }
-
-    @Test func `a hidden event is rejected as hidden to its owner, and as unknown to others`() {
         for isCancelled in [false, true] {
-            let event = Event.picnicOfAnn(isCancelled: isCancelled, isHidden: true)
-            #expect(rejected(try update(event, by: .ann)) == .hidden)
-            #expect(rejected(try update(event, by: .bob)) == .notFound)
+            let hidden = Event.picnicOfAnn(isCancelled: isCancelled, isHidden: true)
+            #expect(rejected(try update(hidden, by: .ann)) == .hidden)
+            #expect(rejected(try update(hidden, by: .bob)) == .notFound)
         }
     }
 }

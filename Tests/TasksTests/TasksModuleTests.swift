@@ -25,19 +25,6 @@ import Testing
         }
     }
 
-    @Test func `a deleted task is gone, for its account too`() async throws {
-        try await TestNode.with { node in
-            let id = try await node.create("Buy milk").id
-            #expect(try await node.delete(id) == 2)
-            #expect(try await node.titles() == [])
-            await #expect(throws: TaskRejection.notFound) { _ = try await node.delete(id) }
-            await #expect(throws: TaskRejection.notFound) { try await node.update(id, ["completed": "1"]) }
-            // An erasure of the account must find it.
-            let rows: SQL = "SELECT account_id FROM \(identifier: TasksProjection.schema).tasks WHERE title IS NULL"
-            #expect(try await node.client.query(rows).decode(Int64.self) == [ann.rawValue])
-        }
-    }
-
     @Test func `an erased task has no row, as after a rebuild`() async throws {
         try await TestNode.with { node in
             let id = try await node.create("Buy milk").id
@@ -92,6 +79,13 @@ import Testing
             await #expect(throws: TaskRejection.notFound) { try await node.update(id, ["completed": "1"], by: bob, key: key) }
             _ = try await node.delete(id)
             #expect(try await node.update(id, ["completed": "1"], key: key).task == first)
+            // A deleted task is gone, for its account too.
+            #expect(try await node.titles() == [])
+            await #expect(throws: TaskRejection.notFound) { _ = try await node.delete(id) }
+            await #expect(throws: TaskRejection.notFound) { try await node.update(id, ["completed": "1"]) }
+            // An erasure of the account must find it.
+            let rows: SQL = "SELECT account_id FROM \(identifier: TasksProjection.schema).tasks WHERE title IS NULL"
+            #expect(try await node.client.query(rows).decode(Int64.self) == [ann.rawValue])
         }
     }
 }

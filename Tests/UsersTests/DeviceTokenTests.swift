@@ -49,13 +49,12 @@ import Testing
         #expect(DeviceDigest(hexadecimal: hexadecimal.uppercased()) == digest)
     }
 
-    @Test(arguments: [
-        "", "e3", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b85",
-        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b8555",
-        "g3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-        " e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b85",
-    ])
-    func `a digest is read from 64 hexadecimal digits only`(text: String) {
-        #expect(DeviceDigest(hexadecimal: text) == nil)
+    @Test func `a digest is read from 64 hexadecimal digits only`() {
+        for text in [
+            "", "e3", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b85",
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b8555",
+            "g3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+            " e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b85",
+        ] { #expect(DeviceDigest(hexadecimal: text) == nil) }
     }
 }

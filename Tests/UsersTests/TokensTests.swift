@@ -66,12 +66,19 @@ import Testing
         }
     }
 
-    @Test func `a dead token does not sign up again`() async throws {
+    @Test func `a dead token does not sign up again, and a rotation is not repeated with another old token or to a dead one`()
+        async throws
+    {
         try await TestNode.withTwo { one, two in
             let (_, token) = try await one.signUp("old")
             let (other, _) = try await one.signUp("other")
             _ = try await one.rotate(token, to: "new")
+            await #expect(throws: UserRejection.unknownToken) { try await one.rotate(DeviceToken(secret: "never"), to: "new") }
+            await #expect(throws: UserRejection.usedToken) { try await one.rotate(DeviceToken(secret: "other"), to: "new") }
             _ = try await one.rotate(DeviceToken(secret: "new"), to: "newer")
+            for secret in ["new", "newer"] {
+                await #expect(throws: UserRejection.unknownToken) { try await one.rotate(token, to: secret) }
+            }
             _ = try await one.revoke(other)
             let tail = try await one.reader.tail()
             for node in [one, two] {
@@ -81,19 +88,6 @@ import Testing
             }
             #expect(try await one.reader.tail() == tail)
             #expect(try await one.signUp("newer").token.secret == "newer")
-        }
-    }
-
-    @Test func `a rotation is not repeated with another old token, nor after the new token died`() async throws {
-        try await TestNode.withTwo { one, _ in
-            let (_, token) = try await one.signUp("old")
-            _ = try await one.signUp("other")
-            _ = try await one.rotate(token, to: "new")
-            await #expect(throws: UserRejection.unknownToken) { try await one.rotate(DeviceToken(secret: "never"), to: "new") }
-            await #expect(throws: UserRejection.usedToken) { try await one.rotate(DeviceToken(secret: "other"), to: "new") }
-            _ = try await one.rotate(DeviceToken(secret: "new"), to: "newer")
-            await #expect(throws: UserRejection.unknownToken) { try await one.rotate(token, to: "new") }
-            await #expect(throws: UserRejection.unknownToken) { try await one.rotate(token, to: "newer") }
         }
     }
 

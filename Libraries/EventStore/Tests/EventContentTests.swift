@@ -1,4 +1,5 @@
 import Encoding
+import TestDatabase
 import Testing
 
 @testable import EventStore
@@ -25,19 +26,14 @@ import Testing
         #expect(EventContent(["pages": JSON(Int64(3))], personal: .erased).all.text == #"{"pages":3}"#)
     }
 
-    @Test func `an erased domain event is read with its facts`() throws {
-        let erased = StoredEvent(type: "NoteWritten", format: 1, facts: Array(#"{"pages":3}"#.utf8), personal: .erased)
-        #expect(try NoteEvent.decode(erased) == .written(pages: 3, text: .erased))
-    }
-
-    @Test func `a domain event without the personal members of its type is refused`() {
-        #expect(throws: FormatError("NoteWritten, format 1: no personal members in the stored data")) {
-            try NoteEvent.decode(StoredEvent(type: "NoteWritten", format: 1, facts: Array(#"{"pages":3}"#.utf8)))
-        }
-        #expect(throws: FormatError("NoteWritten, format 1: no usable text in the stored data")) {
-            try NoteEvent.decode(
-                StoredEvent(
-                    type: "NoteWritten", format: 1, facts: Array(#"{"pages":3}"#.utf8), personal: .present(Array("{}".utf8))))
-        }
+    @Test func `an erased domain event is read with its facts, and one that never had its personal members is refused`() {
+        #expect(
+            NoteEvent.faults(of: [
+                (.written("Dear Ann"), "NoteWritten", #"{"pages":3,"text":"Dear Ann"}"#), (.read, "NoteRead", "{}"),
+                (.erased, "NoteErased", "{}"),
+            ]) == [])
+        let empty = StoredEvent(
+            type: "NoteWritten", format: 1, facts: Array(#"{"pages":3}"#.utf8), personal: .present(Array("{}".utf8)))
+        #expect(throws: FormatError("NoteWritten, format 1: no usable text in the stored data")) { try NoteEvent.decode(empty) }
     }
 }

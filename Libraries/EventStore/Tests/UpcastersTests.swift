@@ -42,10 +42,11 @@ import Testing
         }
     }
 
-    @Test(arguments: [4, 99, 0, -1, .max, .min] as [Int16])
-    func `data in an unknown format are refused`(format: Int16) {
-        #expect(throws: FormatError("TeaBrewed has formats 1 to 3, not \(format): written by a newer program")) {
-            try TeaDomainEvent.decode(StoredEvent(type: "TeaBrewed", format: format, facts: Array(#"{"minutes":3}"#.utf8)))
+    @Test func `data in an unknown format are refused`() {
+        for format in [4, 99, 0, -1, .max, .min] as [Int16] {
+            #expect(throws: FormatError("TeaBrewed has formats 1 to 3, not \(format): written by a newer program")) {
+                try TeaDomainEvent.decode(StoredEvent(type: "TeaBrewed", format: format, facts: Array(#"{"minutes":3}"#.utf8)))
+            }
         }
     }
 }

@@ -16,19 +16,17 @@ import Testing
         #expect(error.isUnavailability)
     }
 
-    @Test func `a listener that never answers delays a caller by the acquire time-out at most`() async throws {
+    @Test func `a listener that never answers costs the acquire time-out at most, and an attempt the connect time-out`()
+        async throws
+    {
         let listener = try SilentListener()
         let error = try await errorOfQuery(port: listener.port)
         guard case .unavailable = error else { throw error }
         #expect(error.isUnavailability)
-    }
-
-    @Test func `a connection attempt to a silent listener ends after the connect time-out`() async throws {
-        let listener = try SilentListener()
         var configuration = PostgresConfiguration(url: "postgres://humon@127.0.0.1:\(listener.port)/humon?sslmode=disable")
         configuration.connectTimeoutSeconds = 1
-        let error = await #expect(throws: PostgresError.self) { try await ConnectionThread.open(configuration) }
-        #expect(error?.description == "no connection to PostgreSQL: no answer within 1 s")
+        let attempt = await #expect(throws: PostgresError.self) { try await ConnectionThread.open(configuration) }
+        #expect(attempt?.description == "no connection to PostgreSQL: no answer within 1 s")
     }
 
     @Test func `a cancelled task stops waiting for a connection attempt`() async throws {

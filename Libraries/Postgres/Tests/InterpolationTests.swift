@@ -12,7 +12,7 @@ import Testing
         #expect(statement.text == "SELECT * FROM teas WHERE name = $1 AND price < $2")
     }
 
-    @Test func `an interpolated value of any content comes back as data`() async throws {
+    @Test func `an interpolated value of any content comes back as data, and an identifier is one name`() async throws {
         try await withClient { client in
             try await client.query("CREATE TABLE teas (name text)")
             for attack in Self.attacks { try await client.query("INSERT INTO teas (name) VALUES (\(attack))") }
@@ -22,13 +22,8 @@ import Testing
                 let found = try await client.query("SELECT name FROM teas WHERE name = \(attack)").column(String.self)
                 #expect(found == [attack])
             }
-        }
-    }
-
-    @Test func `an interpolated identifier is one quoted name`() async throws {
-        try await withClient { client in
+            // An identifier is one quoted name.
             let name = "odd \"; DROP TABLE teas; --"
-            try await client.query("CREATE TABLE teas (name text)")
             try await client.query("CREATE TABLE \(identifier: name) (\(identifier: "a \"column\"") text)")
             let tables = try await client.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1")
             #expect(try tables.column(String.self) == [name, "teas"])

@@ -68,13 +68,4 @@ import Testing
             #expect(try await Self.found(connection) == [Self.teas[0], changed, Self.teas[2]])
         }
     }
-
-    @Test func `rows that a COPY refuses leave nothing behind`() async throws {
-        try await Self.withTable { connection async throws in
-            let twice = Self.layout.insertion(of: [Self.teas[0], Self.teas[0]], in: "of mine").encoded
-            let error = await #expect(throws: PostgresError.self) { try await connection.copy([twice]) }
-            #expect(error?.sqlState == .uniqueViolation)
-            #expect(try await Self.found(connection).isEmpty)
-        }
-    }
 }
