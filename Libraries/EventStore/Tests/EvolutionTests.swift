@@ -21,11 +21,11 @@ import Testing
         metadata: String = #"{"request_id":"r","actor":1,"trace_id":null}"#, into database: TestDatabase
     ) async throws {
         for (offset, line) in lines.enumerated() {
-            let position = Int64(position + offset + 1)
+            let number = Int64(position + offset + 1)
             try await database.asSuperuser(
                 """
                 INSERT INTO log.recorded_events
-                VALUES (\(position), gen_random_uuid(), \("\(category)-\(position)"), 1, \(line.type), \(line.format), now(),
+                VALUES (\(number), gen_random_uuid(), \("\(category)-\(number)"), 1, \(line.type), \(line.format), now(),
                     \(line.data)::text::json, \(metadata)::text::json)
                 """)
         }
