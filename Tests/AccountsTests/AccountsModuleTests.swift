@@ -24,6 +24,32 @@ private let taken = AccountRejection.taken
         }
     }
 
+    @Test func `of 40 sign-ups of one address on two servers at the same time one succeeds`() async throws {
+        try await TestNode.withTwo { first, second in
+            let results = try await withThrowingTaskGroup(of: IssuedToken?.self) { group in
+                for number in 0..<40 {
+                    let node = number % 2 == 0 ? first : second
+                    let email = number % 3 == 0 ? "ANN@example.org" : "ann@Example.ORG"
+                    group.addTask {
+                        do { return try await node.signUp(email) } catch let rejection as AccountRejection {
+                            #expect(rejection == taken)
+                            return nil
+                        } catch is PasswordHasherBusyError {
+                            return nil
+                        }
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            let issued = results.compactMap(\.self)
+            #expect(issued.count == 1)
+            #expect(try await LogReader(client: first.client).tail() == 1)
+            for node in [first, second] {
+                #expect(try await node.accounts.account(of: try #require(issued.first).token) == issued.first?.account)
+            }
+        }
+    }
+
     @Test func `a sign-out revokes its token on every server and leaves the others`() async throws {
         try await TestNode.withTwo { first, second in
             let kept = try await first.signUp()
