@@ -79,9 +79,15 @@ struct ClusterCommands: Sendable {
 
     /// Starts PostgreSQL, and waits for as long as it recovers from a crash.
     func start() async throws {
-        // PostgreSQL takes an empty pid file, which a crash of the machine leaves, for that of a server that is just starting. It is not,
-        // since the process that starts one holds the lock.
-        _ = try await execute(FilePath("/usr/bin/find"), [layout.pidFile, "-empty", "-delete"])
+        // PostgreSQL takes an empty pid file, which a crash of the machine leaves, for that of a server that is just starting, and the
+        // number in a socket's lock file for that of another server. Neither runs, since the process that starts one holds the lock.
+        _ = try await execute(
+            FilePath("/usr/bin/find"),
+            [
+                layout.cluster + "/", "-maxdepth", "1", "(", "-name", "postmaster.pid", "-empty", "-o", "-name",
+                ".s.PGSQL.*.lock", ")",
+                "-delete",
+            ])
         for attempt in 1... {
             if Postmaster(of: layout)?.isMistaken == true {
                 // pg_ctl and PostgreSQL would take that process for the postmaster, so the file gets a number that no process has. The

@@ -10,6 +10,7 @@ final class DirectoryLock: Sendable {
     private static let own = Mutex<[String: Int32]>([:])
 
     private let path: String
+    private let isReleased = Mutex(false)
 
     private init(_ path: String) { self.path = path }
 
@@ -31,7 +32,15 @@ final class DirectoryLock: Sendable {
         return DirectoryLock(path)
     }
 
-    func release() { Self.own.withLock { own in if let descriptor = own.removeValue(forKey: path) { close(descriptor) } } }
+    func release() {
+        // A later lock of the same path is another one.
+        let wasReleased = isReleased.withLock { isReleased in
+            defer { isReleased = true }
+            return isReleased
+        }
+        guard !wasReleased else { return }
+        Self.own.withLock { own in if let descriptor = own.removeValue(forKey: path) { close(descriptor) } }
+    }
 
     /// Whether this process or another one holds the lock.
     static func isHeld(_ path: String) -> Bool {

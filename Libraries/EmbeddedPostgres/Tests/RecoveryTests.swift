@@ -121,7 +121,9 @@ import Testing
             let pidFile = "\(directory)/cluster/postmaster.pid"
             let text = try await withCluster(in: directory) { _ in try String(contentsOfFile: pidFile, encoding: .utf8) }
             let stale = "\(process)\n" + text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)[1]
-            try stale.write(toFile: pidFile, atomically: false, encoding: .utf8)
+            for file in [pidFile, "\(directory)/cluster/.s.PGSQL.5432.lock"] {
+                try stale.write(toFile: file, atomically: false, encoding: .utf8)
+            }
             try await withCluster(in: directory) { cluster async throws in
                 #expect(try await cluster.query("SELECT 'started'::text") == ["started"])
             }

@@ -18,7 +18,7 @@ public actor TestPostgres {
     private var cluster: EmbeddedCluster?
 
     /// Starts a new cluster.
-    /// - Parameter settings: further lines of `postgresql.conf`
+    /// - Parameter settings: further settings of PostgreSQL
     public init(in directory: String, settings: [String: String] = [:]) async throws {
         (self.directory, self.settings) = (directory, settings)
         try await start()
