@@ -18,7 +18,8 @@ import Testing
         ("\u{FEFF}A=1\nB=2", ["A": "1", "B": "2"]), ("\u{FEFF}# settings\r\nA=1", ["A": "1"]),
         ("export A=1\n  export\tB = 2 \n", ["A": "1", "B": "2"]), ("exporter=1", ["exporter": "1"]),
         (#"A="/srv/x y" # data"#, ["A": "/srv/x y"]), ("A='$x # \"y\"'#", ["A": "$x # \"y\""]), ("A=''", ["A": ""]),
-        ("A=x # comment", ["A": "x"]), ("A=x#y", ["A": "x#y"]), ("A=a\"b", ["A": "a\"b"]), (#"A=C:\x"#, ["A": #"C:\x"#]),
+        ("A=x # comment", ["A": "x"]), ("A=x  # c", ["A": "x"]), ("A=x\t # c", ["A": "x"]),
+        ("A=x#y", ["A": "x#y"]), ("A=a\"b", ["A": "a\"b"]), (#"A=C:\x"#, ["A": #"C:\x"#]),
         ("A=1\nA=2", ["A": "2"]), ("A=", ["A": ""]), ("A=postgres://u:p=@h/d?x=y", ["A": "postgres://u:p=@h/d?x=y"]), ("", [:]),
         (" \t\n  # x\n", [:]),
     ])

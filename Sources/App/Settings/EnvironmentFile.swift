@@ -20,7 +20,7 @@ enum EnvironmentFile {
         }
         // A name, and a value in quotes or without, with a comment behind it or none.
         let form =
-            /[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_.]*)[ \t]*=[ \t]*(?:(?:'([^'\\]*)'|"([^"\\$]*)")[ \t]*(?:#.*)?|([^'"#$\s](?:[^$\t]|\t(?!#))*?)(?:[ \t]*| #.*)|)/
+            /[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_.]*)[ \t]*=[ \t]*(?:(?:'([^'\\]*)'|"([^"\\$]*)")[ \t]*(?:#.*)?|([^'"#$\s](?:[^$\t]|\t(?!#))*?)(?:[ \t]*|[ \t]* #.*)|)/
         var values: [String: String] = [:]
         // The byte order mark is not part of the first name, and CR LF is one Character in Swift.
         let lines = text.drop { $0 == "\u{FEFF}" }.replacing("\r\n", with: "\n").split(
