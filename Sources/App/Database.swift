@@ -146,13 +146,6 @@ struct Database: Sendable {
         return configuration
     }
 
-    /// A configuration with the rights of the application, for a command that compares read models with the log.
-    func asComparison(connections: Int) -> PostgresConfiguration {
-        var configuration = asApplication(connections: connections)
-        configuration.pauseSeconds = Self.pauseSeconds
-        return configuration
-    }
-
     /// A configuration for the requests that a server serves. PostgreSQL plans each statement once a session, and again when it has new
     /// statistics: docs/decisions/0062-one-writer.md
     func asServer(connections: Int) -> PostgresConfiguration {

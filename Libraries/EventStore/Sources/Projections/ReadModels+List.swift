@@ -99,11 +99,18 @@ extension ReadModels {
             "SELECT s.schema FROM unnest(\(schemas)) AS s (schema) WHERE to_regnamespace(s.schema) IS NOT NULL OR log.is_held(s.schema) ORDER BY 1"
         ).decode(String.self)
         guard !found.isEmpty else { return [] }
-        // The role of the application may not end a session of the user.
-        try await client.run([
-            "SELECT set_config('role', 'none', true)",
-            "SELECT pg_terminate_backend(h.pid) FROM unnest(\(found)) AS s (schema) CROSS JOIN unnest(log.holders(s.schema)) AS h (pid)",
-        ])
+        let holders = try await client.query(
+            "SELECT DISTINCT h.pid FROM unnest(\(found)) AS s (schema) CROSS JOIN unnest(log.holders(s.schema)) AS h (pid)"
+        ).decode(Int32.self)
+        do {
+            // The role of the application may not end a session of the user.
+            try await client.run([
+                "SELECT set_config('role', 'none', true)",
+                "SELECT pg_terminate_backend(h.pid) FROM unnest(\(holders)) AS h (pid)",
+            ])
+        } catch PostgresError.refused(let refusal) where refusal.sqlState == .insufficientPrivilege {
+            throw ReadModelError.foreign(found[0])
+        }
         try await ShadowLock.with(found, client: client) { lock in try await dropShadows(of: lock) }
         return found
     }

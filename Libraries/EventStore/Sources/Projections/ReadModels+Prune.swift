@@ -8,13 +8,16 @@ extension ReadModels {
     /// - Throws: ``ReadModelError/served(_:)`` if a server of another version still answers from one of them; `PostgresError`
     public func prune(otherVersions: Bool = false) async throws -> [String] {
         let schemas = try await prunable(otherVersions: otherVersions)
+        var dropped: [String] = []
         for schema in schemas {
-            try await drop(schema) { connection in
+            let isDropped = try await drop(schema) { connection in
                 try await Self.lockNames(on: connection)
                 return true
             }
+            // A process began to use it a moment ago.
+            if isDropped { dropped.append(schema) }
         }
-        return schemas
+        return dropped
     }
 
     /// Lets the tables before the last rebuild follow the log, so that they forget what it forgot, and drops the shadows that lack an
@@ -102,13 +105,17 @@ extension ReadModels {
         } catch PostgresError.refused(let refusal) where refusal.sqlState == .lockNotAvailable {}
     }
 
+    /// Drops a schema that no other process uses.
     /// - Parameter isFree: asked in the transaction of the drop
     @discardableResult
     private func drop(_ schema: String, if isFree: (LeasedConnection) async throws -> Bool) async throws -> Bool {
         // This happens before the drop, because the drop waits for readers, and appends must not wait with it.
         try await client.query("SELECT log.leave_inline(ARRAY[\(schema)])")
         return try await client.withLongTransaction { connection in
-            guard try await isFree(connection) else { return false }
+            guard try await isFree(connection),
+                try await connection.query("SELECT pg_try_advisory_xact_lock(log.lock_class(), hashtext(\(schema)))")
+                    .decode(Bool.self) == [true]
+            else { return false }
             try await Self.drop(schema, on: connection)
             return true
         }

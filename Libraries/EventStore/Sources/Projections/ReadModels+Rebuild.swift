@@ -44,13 +44,22 @@ extension ReadModels {
         }
     }
 
+    /// Builds the read models, unless another process has built them since the caller looked.
+    func build() async throws {
+        try await ShadowLock.with(projections.map { type(of: $0).schema + Self.rebuildSuffix }, client: client) { lock in
+            if try await positions().count < projections.count { try await rebuild(under: lock) { _ in } }
+        }
+    }
+
+    @discardableResult
     private func rebuild(
         under lock: ShadowLock, progress: @escaping @Sendable (ShadowProgress) -> Void
     ) async throws -> Cutover {
         let reader = LogReader(client: client)
         var copies = try await client.withTransaction { connection in
+            let shadows = try await openShadows(on: connection)
             try await lock.check(on: connection)
-            return try await openShadows(on: connection)
+            return shadows
         }
         let start = copies.position
         var tail = try await reader.tail()
@@ -88,12 +97,11 @@ extension ReadModels {
     /// PostgreSQL from requests.
     private func makeIndexes(under lock: ShadowLock) async throws {
         for projection in projections {
-            try await makeIndexes(type(of: projection), in: type(of: projection).schema + Self.rebuildSuffix)
+            try await makeIndexes(type(of: projection), in: type(of: projection).schema + Self.rebuildSuffix, under: lock)
         }
-        try await client.withTransaction { connection in try await lock.check(on: connection) }
     }
 
-    private func makeIndexes(_ projection: any Projection.Type, in shadow: String) async throws {
+    private func makeIndexes(_ projection: any Projection.Type, in shadow: String, under lock: ShadowLock) async throws {
         try await background.withLongTransaction { connection in
             let made = try await connection.query("SELECT has_indexes FROM log.read_models WHERE schema = \(shadow)")
             guard try made.decode(Bool.self) == [false] else { return }
@@ -103,8 +111,9 @@ extension ReadModels {
             for table in try await Self.tables(of: shadow, on: connection) {
                 try await connection.query("ANALYZE \(identifier: shadow).\(identifier: table)")
             }
-            // This statement is last, because it locks the row.
+            // This statement is late, because it locks the row.
             try await connection.query("UPDATE log.read_models SET has_indexes = true WHERE schema = \(shadow)")
+            try await lock.check(on: connection)
         }
     }
 
@@ -120,13 +129,12 @@ extension ReadModels {
     /// Drops the tables that an earlier cutover replaced. It happens before the log's lock is taken, because it waits for readers
     /// of those tables.
     private func dropPreviousTables(under lock: ShadowLock) async throws {
-        // A separate transaction: the drop waits for readers.
-        try await client.withTransaction { connection in try await lock.check(on: connection) }
         try await client.withLongTransaction { connection in
             try await Self.lockNames(on: connection)
             for projection in projections {
                 try await Self.drop(type(of: projection).schema + Self.previousSuffix, on: connection)
             }
+            try await lock.check(on: connection)
         }
     }
 
@@ -134,8 +142,8 @@ extension ReadModels {
     func dropShadows(of lock: ShadowLock) async throws {
         try await client.withLongTransaction { connection in
             try await connection.query("SELECT log.lock_read_models(\(lock.schemas))")
-            try await lock.check(on: connection)
             for schema in lock.schemas { try await Self.drop(schema, on: connection) }
+            try await lock.check(on: connection)
         }
     }
 }

@@ -66,13 +66,12 @@ extension ReadModels {
         progress(ShadowProgress(phase: .comparing, position: position, tail: position))
         // One after the other, because together they would take all processors of PostgreSQL from requests.
         var comparisons: [Comparison] = []
-        for projection in projections { comparisons.append(try await compare(projection, limit: limit)) }
+        for projection in projections { comparisons.append(try await compare(projection, under: lock, limit: limit)) }
         return comparisons
     }
 
     private func createShadows(under lock: ShadowLock) async throws -> [ReadModelCopy] {
         try await client.withTransaction { connection in
-            try await lock.check(on: connection)
             for projection in projections {
                 let shadow = type(of: projection).schema + Self.verifySuffix
                 try await Self.create(type(of: projection), in: shadow, on: connection)
@@ -81,14 +80,16 @@ extension ReadModels {
                     try await connection.query("ALTER TABLE \(identifier: shadow).\(identifier: table) SET UNLOGGED")
                 }
             }
-            return try await ReadModelCopy.locked(projections, suffix: Self.verifySuffix, on: connection)
+            let shadows = try await ReadModelCopy.locked(projections, suffix: Self.verifySuffix, on: connection)
+            try await lock.check(on: connection)
+            return shadows
         }
     }
 
-    private func compare(_ projection: any Projection, limit: Int64) async throws -> Comparison {
+    private func compare(_ projection: any Projection, under lock: ShadowLock, limit: Int64) async throws -> Comparison {
         let tableGeneration = ReadModelState.tableGeneration(of: type(of: projection).schema)
         while true {
-            let (comparison, seen) = try await compareOnce(projection, tableGeneration, limit: limit)
+            let (comparison, seen) = try await compareOnce(projection, tableGeneration, under: lock, limit: limit)
             // A snapshot holds rows, but not names. If other tables became live meanwhile, the comparison runs again.
             if try await client.query(tableGeneration).decode(String.self) == seen { return comparison }
         }
@@ -96,7 +97,7 @@ extension ReadModels {
 
     /// Compares in one snapshot. It shows the live tables at the position of their checkpoint, even if appends happen meanwhile.
     private func compareOnce(
-        _ projection: any Projection, _ tableGeneration: SQL, limit: Int64
+        _ projection: any Projection, _ tableGeneration: SQL, under lock: ShadowLock, limit: Int64
     ) async throws -> (Comparison, seen: [String]) {
         let (name, live) = (type(of: projection).name, type(of: projection).schema)
         return try await client.withLongTransaction { connection in
@@ -104,6 +105,7 @@ extension ReadModels {
             guard let position = try await Self.positions(of: [live], on: connection)[live] else { throw ReadModelError.missing }
             let seen = try await connection.query(tableGeneration).decode(String.self)
             var shadow = try await ReadModelCopy.locked([projection], suffix: Self.verifySuffix, on: connection)
+            try await lock.check(on: connection)
             try await ReadModelCopy.catchUp(&shadow, through: position, filter: filter, on: connection)
             for setting in ["enable_seqscan = on", "work_mem = '128MB'", "max_parallel_workers_per_gather = 0"] {
                 try await connection.query(SQL(unsafeText: "SET LOCAL " + setting))

@@ -63,7 +63,7 @@ public struct ReadModels: Sendable {
         let missing = only { positions[type(of: $0).schema] == nil }
         if !missing.projections.isEmpty {
             do {
-                try await missing.rebuild { _ in }
+                try await missing.build()
             } catch ReadModelError.underWay(let schema) {
                 // Another server started at the same moment and was faster, or an operator rebuilds it.
                 logger.notice("waiting for a read model that another process builds", metadata: ["schema": "\(schema)"])
@@ -164,6 +164,8 @@ public enum ReadModelError: Error, Hashable, CustomStringConvertible {
     case ahead(String, position: Int64, tail: Int64)
     /// Another process fills this shadow.
     case underWay(String)
+    /// A user of the database fills this shadow whose sessions the present user may not end.
+    case foreign(String)
     /// The process lost its lock on the shadow, for example because another one aborted the work.
     case aborted(String)
     case noPreviousTables(String)
@@ -185,6 +187,8 @@ public enum ReadModelError: Error, Hashable, CustomStringConvertible {
             "The read model \(schema) is at position \(position), but the log ends at \(tail): the log has lost its end. If that "
                 + "is as it should be, after a restore say, rebuild the read models."
         case .underWay(let schema): "Another process is filling \(schema)."
+        case .foreign(let schema):
+            "Another user of the database is filling \(schema): run the command with the DATABASE_URL of that user."
         case .aborted(let schema):
             "The work on \(schema) ended early: it was aborted, or the connection to the database was lost."
         case .noPreviousTables(let name): "The read model \(name) has no tables to go back to."

@@ -1,16 +1,16 @@
 internal import Postgres
 
 /// The right of one process to fill some shadows: an advisory lock of PostgreSQL for each. The locks end with the connection of the
-/// process, and when the process was silent for ``seconds``, as on a machine that froze. Another process that wants them waits for that.
+/// process, and when the process was silent for ``seconds``, as on a machine that froze.
 struct ShadowLock: Sendable {
-    static let seconds = 5.0
+    static let seconds = 30.0
 
     /// Sorted.
     let schemas: [String]
     /// The process of PostgreSQL that holds the locks.
     private let session: Int32
 
-    /// Calls a closure with the locks. They belong to a transaction, also because of poolers; it has no snapshot while it is idle.
+    /// Calls a closure with the locks. They belong to a transaction, also because of poolers; each pulse gives it a new snapshot.
     /// - Throws: ``ReadModelError/underWay(_:)`` if another process has one of them, ``ReadModelError/aborted(_:)`` if they were lost, the
     ///   error of the closure
     static func with<Value: Sendable>(
@@ -18,7 +18,8 @@ struct ShadowLock: Sendable {
     ) async throws -> Value {
         try await client.withConnection { connection in
             try await connection.query("BEGIN")
-            let lock = ShadowLock(schemas: schemas.sorted(), session: try await begin(on: connection))
+            let session = try await begin(on: connection, statementSeconds: client.configuration.statementTimeoutSeconds)
+            let lock = ShadowLock(schemas: schemas.sorted(), session: session)
             for schema in lock.schemas { try await claim(schema, on: connection) }
             let value = try await withThrowingTaskGroup(of: Value?.self) { group in
                 group.addTask {
@@ -40,11 +41,14 @@ struct ShadowLock: Sendable {
         }
     }
 
-    private static func begin(on connection: LeasedConnection) async throws -> Int32 {
+    /// How long another process that wants the locks waits for one that is just ending.
+    private static let waitSeconds = 7.5
+
+    /// - Parameter statementSeconds: the limit of a statement; that of a lock is shorter, so the error says that a lock was missing
+    private static func begin(on connection: LeasedConnection, statementSeconds: Double) async throws -> Int32 {
         try await connection.run([
             "SELECT set_config('idle_in_transaction_session_timeout', \(String(Int(seconds * 1_000))), true)",
-            // A live builder does not give its lock up.
-            "SELECT set_config('lock_timeout', \(String(Int(seconds * 1_500))), true)",
+            "SELECT set_config('lock_timeout', \(String(Int(min(waitSeconds, statementSeconds * 0.9) * 1_000))), true)",
             "SELECT pg_backend_pid()",
         ])[2].decode(Int32.self)[0]
     }
@@ -57,8 +61,8 @@ struct ShadowLock: Sendable {
         }
     }
 
-    /// Checks the locks. Every transaction of the work calls this function after it has locked the rows of the shadows. Another process
-    /// that takes the locks waits for these rows.
+    /// Checks the locks. Every transaction of the work calls this function after it has locked the rows of the shadows, for which another
+    /// process that takes the locks waits, and after it has created or dropped shadows.
     /// - Throws: ``ReadModelError/aborted(_:)``
     func check(on connection: LeasedConnection) async throws {
         let lost = try await connection.query(

@@ -36,7 +36,7 @@ struct ReadModelChoice: ParsableArguments {
     ) async throws -> Value {
         try await options.with(.existing) { database, logger in
             BackgroundPriority.take()
-            return try await database.using(database.asComparison(connections: 4).inBackground, logger: logger) { client in
+            return try await database.using(Self.configuration(database).inBackground, logger: logger) { client in
                 try await body(Backend.readModels(client, logger: logger).named(names))
             }
         }
