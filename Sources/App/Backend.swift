@@ -39,7 +39,7 @@ struct Backend: Sendable {
         treeKey: SigningKey? = nil, dependencies: Dependencies = .system, logger: Logger
     ) {
         let memoryBytes = apps.contains(.events) ? memoryBytes : 0
-        // Besides the readers' connections: one to listen, one to announce the program's formats, one for the erasure of persons, one to
+        // Besides the readers' connections: one to listen, one to tell that the program serves, one for the erasure of persons, one to
         // load and verify the index, one for the tree.
         readers = PostgresClient(
             database.asServer(connections: connections + (memoryBytes > 0 ? 4 : 3) + (treeKey == nil ? 0 : 1)), logger: logger)

@@ -76,7 +76,8 @@ public struct LogImport: Sendable {
             "SELECT coalesce(bool_or(log.is_held(schema)), false) FROM log.read_models"
         ).decode(Bool.self)
         guard isServed == [false] else {
-            throw LogArchiveError("A server works on this database: stop it. Behind a pooler, wait 20 minutes then")
+            throw LogArchiveError(
+                "A server works on this database: stop it. One that was lost behind a pooler counts for another minute")
         }
     }
 

@@ -110,7 +110,7 @@ public struct Presence: Service {
                 } catch is CancellationError {
                     return
                 } catch {
-                    logger.debug("not known as serving; trying again", metadata: ["error": "\(error)"])
+                    logger.warning("not known as serving; trying again", metadata: ["error": "\(error)"])
                     try? await Task.sleep(for: backOff.next())
                 }
             }
@@ -133,9 +133,10 @@ public struct Presence: Service {
                 try result.get()
             }
         }
-        // A pooler in transaction mode keeps a session for one transaction only. This transaction has no snapshot while it is idle.
+        // A pooler in transaction mode keeps a session for one transaction only. Each pulse gives it a new snapshot, and the time limit ends
+        // that of a node which froze.
         try await client.withTransaction { connection in
-            try await connection.query("SET LOCAL idle_in_transaction_session_timeout = 0")
+            try await connection.query("SET LOCAL idle_in_transaction_session_timeout = '60s'")
             try await body(connection, try await enter(by: "pg_advisory_xact_lock_shared", on: connection))
         }
     }
