@@ -50,7 +50,7 @@ extension HumonError {
 
     @Test func `an error may pass if the same request may succeed later`() {
         let passing: [HumonError] =
-            [408, 429, 500, 502, 503, 504].map { .refused(status: $0) } + [
+            [408, 429, 500, 502, 503, 504, 520].map { .refused(status: $0) } + [
                 .connectionFailed(.timedOut), .connectionFailed(.unknown),
             ]
         let lasting: [HumonError] =

@@ -26,8 +26,9 @@ public enum HumonError: Error, Sendable, Hashable {
     /// Whether the same request may succeed later.
     public var mayPass: Bool {
         switch self {
-        // 501 and 505 say that the server never will.
-        case .refused(let problem): [408, 429, 500, 502, 503, 504].contains(problem.status)
+        case .refused(let problem):
+            // 501 and 505 say that the server never will.
+            [408, 429].contains(problem.status) || 500...599 ~= problem.status && ![501, 505].contains(problem.status)
         case .connectionFailed(let code): !Self.lasting.contains(code)
         case .notSignedUp, .erasing, .unusableResponse, .unusableValue, .tooManyEvents: false
         }

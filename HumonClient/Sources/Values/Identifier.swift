@@ -1,4 +1,4 @@
-/// The number of an event, a user or a task. The type of its subject keeps the ids of one kind out of places for another.
+/// The number of an event or a user. The type of its subject keeps the ids of one kind out of places for another.
 public struct Identifier<Subject>: RawRepresentable, Sendable, Hashable {
     public let rawValue: Int64
 
