@@ -59,13 +59,11 @@ END
 $$;
 ANALYZE plain.users, plain.events, plain.attendances;
 SQL
-# The last domain event of a stream counts. In the demo, owners cancel events and guests leave; nothing else changes.
+# The last domain event of a stream counts. In the demo, guests leave; nothing else changes.
 cat >updates.sql <<'SQL'
 UPDATE plain.attendances AS a SET version = r.version, attended_at = NULL FROM log.recorded_events AS r
 WHERE r.type = 'AttendanceRemoved' AND a.event_id = split_part(r.stream, '-', 2)::bigint
     AND a.user_id = split_part(r.stream, '-', 3)::bigint;
-UPDATE plain.events AS e SET version = r.version, is_cancelled = true FROM log.recorded_events AS r
-WHERE r.type = 'EventCancelled' AND e.id = split_part(r.stream, '-', 2)::bigint;
 UPDATE plain.events AS e SET version = r.version FROM log.recorded_events AS r
 WHERE r.type = 'EventUpdated' AND e.id = split_part(r.stream, '-', 2)::bigint;
 SQL
