@@ -6,19 +6,11 @@ import Testing
 @testable import HumonClient
 
 @Suite struct `The requests of the client` {
-    @Test func `a read sends the position of the last write, and no read before`() async throws {
+    @Test func `a read sends the position of the last write, until a second refusal that no server reaches it`() async throws {
         try await TestClient.with { client in
             let stranger = try TestClient(client.relay)
             let before = try await client.requests { _ = try await stranger.humon.events(in: TestClient.near) }
             #expect(field("Humon-Position", in: try #require(before.first)) == nil)
-            let id = try await client.humon.create(TestClient.draft())
-            let after = try await client.requests { _ = try await client.humon.event(id) }
-            #expect(field("Humon-Position", in: try #require(after.first)) == "2")
-        }
-    }
-
-    @Test func `a position that no server reaches is forgotten after the second refusal`() async throws {
-        try await TestClient.with { client in
             let id = try await client.humon.create(TestClient.draft())
             client.relay.next(.problem(503, "position_not_reached"), .problem(503, "position_not_reached"))
             let requests = try await client.requests { _ = try await client.humon.event(id) }
@@ -43,37 +35,51 @@ import Testing
     }
 
     @Test func `a cookie is not kept`() async throws {
-        try await TestClient.with { client in
-            client.relay.next(.response(200, type: "application/json", fields: "Set-Cookie: a=b; Path=/\r\n", body: #"{"id":1}"#))
+        try await TestClient.withoutServer { client in
+            client.tokens.save(DeviceTokens(current: "a"))
+            let user = Relay.Fate.response(
+                200, type: "application/json", fields: "Set-Cookie: a=b; Path=/\r\n", body: #"{"id":1}"#)
+            client.relay.next(user, user)
             let requests = try await client.requests { for _ in 0..<2 { _ = try await client.humon.me() } }
             #expect(requests.count == 2 && requests.allSatisfy { field("Cookie", in: $0) == nil })
         }
     }
 
-    @Test(arguments: ["<html>", "{}", #"{"message":"Hello"}"#, #"[{"id":1}]"#, ""])
-    func `a body that is not of the API is an unusable response`(body: String) async throws {
+    @Test func `a body that is not of the API is an unusable response`() async throws {
         try await TestClient.withoutServer { client in
-            client.relay.next(.response(200, type: "text/html", body: body))
-            await #expect { try await client.humon.events(in: TestClient.near) } throws: { error in
-                if case .unusableResponse? = error as? HumonError { true } else { false }
+            for body in ["<html>", "{}", #"{"message":"Hello"}"#, #"[{"id":1}]"#, ""] {
+                client.relay.next(.response(200, type: "text/html", body: body))
+                await #expect("\(body)") { try await client.humon.events(in: TestClient.near) } throws: { error in
+                    if case .unusableResponse? = error as? HumonError { true } else { false }
+                }
             }
         }
     }
 
-    @Test func `a token that another process replaced is read again`() async throws {
+    @Test func `a device keeps its user through rotations until it is forgotten or erased`() async throws {
         try await TestClient.with { client in
             let user = try await client.humon.me()
+            // Another process replaces the token.
             let other = HumonAPI(
                 server: try #require(URL(string: "http://127.0.0.1:\(client.relay.port)")), tokens: client.tokens)
             #expect(try await other.rotateToken() == user)
             var again: User?
             let requests = try await client.requests { again = try await client.humon.me() }
             #expect(again == user && requests.count == 2)
-        }
-    }
 
-    @Test func `an erased user is gone, also if the response is lost`() async throws {
-        try await TestClient.with { client in
+            // A rotation that lost its response is finished by the next one, with the same token.
+            let old = try #require(client.tokens.load()?.current)
+            client.relay.next(.loseResponse, .cut, .cut, .cut)
+            await #expect(throws: HumonError.self) { try await client.humon.rotateToken() }
+            let next = try #require(client.tokens.load()?.next)
+            #expect(try await client.humon.rotateToken() == user)
+            #expect(client.tokens.load() == DeviceTokens(current: next) && next != old)
+            #expect(try await client.humon.me() == user)
+
+            try await client.humon.forgetDevice()
+            await #expect(throws: HumonError.notSignedUp) { try await client.humon.me() }
+            #expect(try await client.humon.signUp() != user)
+
             let id = try await client.humon.create(TestClient.draft("Tea"))
             client.relay.next(.loseResponse)
             try await client.humon.eraseUser()
@@ -97,47 +103,18 @@ import Testing
             #expect(client.relay.requests.allSatisfy { field("tb-device-token", in: $0) == "a" })
             #expect(client.pauses.all == [Duration](repeating: .seconds(1), count: 10))
 
+            // A server that does not know the token does not know either whether the user is erased.
+            client.relay.next(.problem(401, "unauthorized"))
+            await #expect { try await client.humon.eraseUser() } throws: { error in
+                (error as? HumonError)?.problem?.code == .unauthorized
+            }
+            #expect(client.tokens.load() == tokens)
+
             client.relay.next(later, .response(200, type: "application/json", body: "{}"))
             try await client.humon.eraseUser()
             #expect(client.tokens.load() == nil)
             client.relay.next(.response(200, type: "application/json", body: #"{"state":"erased"}"#))
             #expect(try await client.humon.isErased("7"))
-        }
-    }
-
-    @Test func `the device keeps its token if the server does not know that the user is erased`() async throws {
-        try await TestClient.with { client in
-            _ = try await client.humon.me()
-            let unknown = DeviceTokens(current: "a-token-that-no-user-has")
-            client.tokens.save(unknown)
-            let other = HumonAPI(
-                server: try #require(URL(string: "http://127.0.0.1:\(client.relay.port)")), tokens: client.tokens)
-            await #expect { try await other.eraseUser() } throws: { error in
-                (error as? HumonError)?.problem?.code == .unauthorized
-            }
-            #expect(client.tokens.load() == unknown)
-        }
-    }
-
-    @Test func `a rotation that lost its response is finished by the next one, with the same token`() async throws {
-        try await TestClient.with { client in
-            let user = try await client.humon.me()
-            let old = try #require(client.tokens.load()?.current)
-            client.relay.next(.loseResponse, .cut, .cut, .cut)
-            await #expect(throws: HumonError.self) { try await client.humon.rotateToken() }
-            let next = try #require(client.tokens.load()?.next)
-            #expect(try await client.humon.rotateToken() == user)
-            #expect(client.tokens.load() == DeviceTokens(current: next) && next != old)
-            #expect(try await client.humon.me() == user)
-        }
-    }
-
-    @Test func `a device that was forgotten is a new user`() async throws {
-        try await TestClient.with { client in
-            let first = try await client.humon.me()
-            try await client.humon.forgetDevice()
-            await #expect(throws: HumonError.notSignedUp) { try await client.humon.me() }
-            #expect(try await client.humon.signUp() != first)
         }
     }
 }
@@ -166,31 +143,24 @@ import Testing
         }
     }
 
-    @Test func `the connection of a stream closes, at the live server too`() async throws {
+    @Test func `the connection of a stream closes when its task is cancelled, and when its loop is left`() async throws {
         try await TestClient.with { client in
+            @Sendable func closedStreams() -> Int { client.relay.closedByClient.filter { $0.contains("/changes?") }.count }
             let seen = MemoryList<Change>()
             let task = Task { for try await change in client.humon.changes(in: TestClient.near) { seen.append(change) } }
             try await eventually("the stream") {
                 client.relay.requests.contains { $0.contains("/changes?") } && !seen.all.isEmpty
             }
-            #expect(!client.relay.closedByClient.contains { $0.contains("/changes?") })
+            #expect(closedStreams() == 0)
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
-            try await eventually("the end of the connection") {
-                client.relay.closedByClient.contains { $0.contains("/changes?") }
-            }
-        }
-    }
+            try await eventually("the end of the cancelled connection") { closedStreams() == 1 }
 
-    @Test func `leaving the loop closes the connection of the stream`() async throws {
-        try await TestClient.with { client in
             for try await change in client.humon.changes(in: TestClient.near) {
                 if case .list = change { _ = try await client.humon.create(TestClient.draft()) }
                 if case .put = change { break }
             }
-            try await eventually("the end of the connection") {
-                client.relay.closedByClient.contains { $0.contains("/changes?") }
-            }
+            try await eventually("the end of the connection") { closedStreams() == 2 }
         }
     }
 }

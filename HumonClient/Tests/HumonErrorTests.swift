@@ -73,37 +73,25 @@ extension HumonError {
     }
 
     @Test func `the pause doubles up to the longest, and chance takes at most half of it`() {
-        #expect((1...3).map { Self.pause(attempt: $0) } == [.milliseconds(500), .seconds(1), .seconds(2)])
+        #expect((1...4).map { Self.pause(attempt: $0) } == [.milliseconds(500), .seconds(1), .seconds(2), nil])
         #expect(Self.pause(chance: 0) == .milliseconds(250))
         let patient = RetryPolicy(attempts: 100)
         #expect(patient.pause(after: Self.unavailable, attempt: 99, isRepeatable: true, chance: 1) == .seconds(8))
-    }
-
-    @Test func `the last attempt has no further one`() {
-        #expect(Self.pause(attempt: 4) == nil)
         #expect(RetryPolicy.never.pause(after: Self.unavailable, attempt: 1, isRepeatable: true, chance: 1) == nil)
     }
 
-    @Test func `the pause that the server asks for counts, unless it is too long`() {
-        func error(_ seconds: Double) -> HumonError {
-            .refused(status: 429, retryAfterSeconds: seconds)
-        }
-        #expect(Self.pause(error(3)) == .seconds(3))
-        #expect(Self.pause(error(8)) == .seconds(8))
-        #expect(Self.pause(error(9)) == nil)
-    }
-
-    @Test func `an error that does not pass is not repeated`() {
-        #expect(Self.pause(.refused(status: 404)) == nil)
-        #expect(Self.pause(.connectionFailed(.serverCertificateUntrusted)) == nil)
-    }
-
-    @Test func `a write without a key is repeated only if the server did not carry it out`() {
-        for error in [Self.unavailable, .connectionFailed(.timedOut), .refused(status: 500)] {
-            #expect(Self.pause(error, isRepeatable: false) == nil, "\(error)")
-        }
-        for error in [.refused(status: 429), HumonError.connectionFailed(.cannotConnectToHost)] {
-            #expect(Self.pause(error, isRepeatable: false) != nil, "\(error)")
+    @Test func `the error decides whether a request is repeated, and the server's pause counts unless it is too long`() {
+        func asked(_ seconds: Double) -> HumonError { .refused(status: 429, retryAfterSeconds: seconds) }
+        // A write without a key is repeated only if the server did not carry it out.
+        let table: [(error: HumonError, isRepeatable: Bool, pause: Duration?)] = [
+            (asked(3), true, .seconds(3)), (asked(8), true, .seconds(8)), (asked(9), true, nil),
+            (.refused(status: 404), true, nil), (.connectionFailed(.serverCertificateUntrusted), true, nil),
+            (Self.unavailable, false, nil), (.connectionFailed(.timedOut), false, nil), (.refused(status: 500), false, nil),
+            (.refused(status: 429), false, .milliseconds(500)),
+            (.connectionFailed(.cannotConnectToHost), false, .milliseconds(500)),
+        ]
+        for (error, isRepeatable, pause) in table {
+            #expect(Self.pause(error, isRepeatable: isRepeatable) == pause, "\(error), \(isRepeatable)")
         }
     }
 }
