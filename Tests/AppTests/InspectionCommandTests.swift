@@ -55,8 +55,8 @@ private struct Tool: Sendable {
     }
 }
 
-@Suite struct `The stream commands` {
-    @Test func `the commands show streams, states and changes, and personal data only with --reveal`() async throws {
+@Suite struct `The commands that read the log` {
+    @Test func `the commands show, search, count and trace, and personal data appear only with --reveal`() async throws {
         try await Tool.with { tool in
             let list = try await tool.objects("streams", "list", "--category", "event", "--limit", "3")
             #expect(list.map { $0["stream"] } == ["event-1", "event-10", "event-11"])
@@ -101,13 +101,7 @@ private struct Tool: Sendable {
                 let result = try await HumonProcess.run(["streams"] + nothing, in: tool.directory, environment: tool.environment)
                 #expect(result.status == 2 && result.output.isEmpty && !result.error.isEmpty, "\(nothing): \(result.error)")
             }
-        }
-    }
-}
 
-@Suite struct `The log commands` {
-    @Test func `the commands search, count and trace events`() async throws {
-        try await Tool.with { tool in
             let tail = try await tool.objects("log", "tail", "-n", "2")
             #expect(tail.count == 2)
             #expect(tail[1]["type"] == "EventUpdated")

@@ -45,13 +45,31 @@ import Testing
                 #expect(rest.isEmpty)
 
                 let good = try Data(contentsOf: file)
-                for (name, bytes) in [("half", good.prefix(good.count / 2)), ("text", Data("tea\n".utf8))] {
+                let without = try await humon(there, "log", "import", "log.zst")
+                #expect(without.status == 2 && without.error.contains("Nothing was changed."), "\(without.error)")
+                let unmigrated = try await humon(there, "log", "import", "log.zst", "--dry-run")
+                #expect(unmigrated.status == 1 && unmigrated.error.contains("run humon migrate"), "\(unmigrated.error)")
+                #expect(try await humon(there, "migrate").status == 0)
+                let sequences: SQL = "SELECT last_value FROM log.user_ids UNION ALL SELECT last_value FROM log.event_ids"
+                let before = try await other.withClient { try await $0.query(sequences).decode(Int64.self) }
+                let trial = try await humon(there, "log", "import", "log.zst", "--dry-run")
+                #expect(trial.status == 0 && trial.output.contains("recorded"), "\(trial.error)")
+                #expect(trial.error.hasSuffix("The archive is sound. Nothing was imported.\n"), "\(trial.error)")
+                var damaged = good
+                damaged[damaged.count / 2] ^= 0x10
+                for (name, bytes, consent) in [
+                    ("half", good.prefix(good.count / 2), "--yes"), ("text", Data("tea\n".utf8), "--yes"),
+                    ("damaged", damaged, "--dry-run"),
+                ] {
                     try bytes.write(to: directory.appending(path: name))
-                    let refused = try await humon(there, "log", "import", "--yes", name)
+                    let refused = try await humon(there, "log", "import", consent, name)
                     #expect(refused.status == 1, "\(name)")
-                    #expect(refused.error.contains("Nothing was imported."), "\(name): \(refused.error)")
+                    let isSaid = refused.error.contains("Nothing was imported.")
+                    #expect(isSaid || consent == "--dry-run", "\(name): \(refused.error)")
                 }
                 #expect(try await Self.contents(other) == nil)
+                let after = try await other.withClient { try await $0.query(sequences).decode(Int64.self) }
+                #expect(after == before)
 
                 let imported = try await humon(there, "log", "import", "--yes", "log.zst")
                 #expect(imported.status == 0, "\(imported.error)")

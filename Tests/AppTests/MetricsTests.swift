@@ -55,11 +55,16 @@ import Testing
 
     private static let party = #"{"name":"Party","lat":1,"lon":2,"started_at":"2013-09-16T00:00:00Z"}"#
 
-    private static func withNode(_ body: @Sendable (Node) async throws -> Void) async throws {
-        try await HumonProcess.withServer(migrated: true) { server, port, database in
-            let operators = "http://127.0.0.1:\(try #require(server.adminPort))"
-            try await body(Node(base: "http://127.0.0.1:\(port)", operators: operators, database: database))
-        }
+    private static func compareWithPage(_ exposed: Exposed) throws {
+        let page = try Repository.text("docs/metrics.md")
+        let rows = page.matches(of: /\| `([a-z_]+)` \| (\w+) \| (.+?) \| (.+) \|\n/).map { "\($0.1)|\($0.2)|\($0.4)" }
+        let told = exposed.metrics.map { "\($0.key)|\($0.value.kind)|\($0.value.help)" }
+        #expect(Set(rows) == Set(told) && rows.count == told.count)
+        let sample = try #require(exposed.samples.keys.first { $0.hasPrefix("humon_build_info{") })
+        #expect(sample.contains(#"version="\#(Version.current)""#))
+        let row = try #require(page.firstMatch(of: /\| `humon_build_info` \| gauge \| (.+?) \|/))
+        let labels = sample.matches(of: /([a-z_]+)="/).map { String($0.1) }
+        #expect(labels.sorted() == row.1.matches(of: /`([a-z_]+)`/).map { String($0.1) }.sorted())
     }
 
     /// The metrics of a node at the start, while its writer is blocked, and at the end.
@@ -125,9 +130,12 @@ import Testing
         return exposed
     }
 
-    @Test func `each metric follows its cause`() async throws {
-        try await Self.withNode { node in
+    @Test func `each metric follows its cause, and docs/metrics.md lists exactly the metrics`() async throws {
+        try await HumonProcess.withServer(migrated: true) { server, port, database in
+            let operators = "http://127.0.0.1:\(try #require(server.adminPort))"
+            let node = Node(base: "http://127.0.0.1:\(port)", operators: operators, database: database)
             let scrapes = try await Self.scrapes(node)
+            try Self.compareWithPage(scrapes[0])
             let names = Set(scrapes.flatMap(\.metrics.keys))
             for name in names.subtracting(Self.steady + Self.elsewhere) {
                 let told = scrapes.map { exposed in exposed.samples.filter { $0.key.hasPrefix(name) } }
@@ -165,22 +173,6 @@ import Testing
             #expect(try #require(after["process_open_fds"]) < #require(after["process_max_fds"]))
             let age = Date().timeIntervalSince1970 - (try #require(after["process_start_time_seconds"]))
             #expect((0...3_600).contains(age))
-        }
-    }
-
-    @Test func `docs/metrics.md lists exactly the metrics, and the labels of humon_build_info`() async throws {
-        try await Self.withNode { node in
-            let rows = try Repository.text("docs/metrics.md").matches(of: /\| `([a-z_]+)` \| (\w+) \| (.+?) \| (.+) \|\n/)
-                .map { "\($0.1)|\($0.2)|\($0.4)" }
-            let told = try await node.scrape().metrics.map { "\($0.key)|\($0.value.kind)|\($0.value.help)" }
-            #expect(Set(rows) == Set(told))
-            #expect(rows.count == told.count)
-            let sample = try #require(try await node.scrape().samples.keys.first { $0.hasPrefix("humon_build_info{") })
-            #expect(sample.contains(#"version="\#(Version.current)""#))
-            let row = try #require(
-                try Repository.text("docs/metrics.md").firstMatch(of: /\| `humon_build_info` \| gauge \| (.+?) \|/))
-            let labels = sample.matches(of: /([a-z_]+)="/).map { String($0.1) }
-            #expect(labels.sorted() == row.1.matches(of: /`([a-z_]+)`/).map { String($0.1) }.sorted())
         }
     }
 }

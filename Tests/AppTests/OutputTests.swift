@@ -132,4 +132,19 @@ import Testing
         #expect(ProgressBar.line("", 20, of: 20, seconds: 0, isDrawn: true) == String(repeating: "█", count: 30) + " 20 of 20")
         #expect(ProgressBar.line("", 1, of: 60, seconds: 60, isDrawn: false) == "1 of 60, 59 min 0 s to go")
     }
+
+    @Test func `a progress bar accepts all numbers`() {
+        let numbers: [(done: Int64, total: Int64)] = [
+            (0, 1), (1, 1), (0, .max), (.max - 1, .max), (.max, .max), (922_337_203_685_477_581, .max), (.min, .max), (.max, 1),
+        ]
+        let bar = ProgressBar()
+        for (done, total) in numbers {
+            for seconds in [0, 1e-9, 1, 1e300] {
+                let kept = max(0, min(done, total))
+                #expect(ProgressBar.line("", kept, of: total, seconds: seconds, isDrawn: true).contains(" of "))
+            }
+            bar.show(done, of: total)
+        }
+        bar.stop()
+    }
 }

@@ -83,42 +83,38 @@ import Testing
             #expect(place.postmaster == nil)
         }
     }
-
-    @Test func `a command that started PostgreSQL stops it`() async throws {
-        try await HumonProcess.withDirectory { directory in
-            let place = Place(directory: directory)
-            for command in [["migrate"], ["migrate", "--check"]] {
-                let result = try await HumonProcess.run(command, in: directory)
-                #expect(result.status == 0, "\(command): \(result.error)")
-                #expect(place.postmaster == nil, "after \(command)")
-            }
-        }
-    }
 }
 
 @Suite struct `A command on a private PostgreSQL` {
-    @Test(arguments: [(Int32(SIGINT), Int32(130)), (Int32(SIGTERM), Int32(143))])
-    func `a signal to the command stops the private PostgreSQL`(signal: Int32, code: Int32) async throws {
+    @Test func `a signal to the command stops the private PostgreSQL`() async throws {
         try await HumonProcess.withDirectory { directory in
-            let process = try HumonProcess(["demo", "--events", "1000000"], in: directory)
-            try await eventually("the first events", every: .milliseconds(50)) { process.error.contains(" of 1,000,000") }
             let pidFile = directory.appending(path: "data/cluster/postmaster.pid").path
-            #expect(FileManager.default.fileExists(atPath: pidFile))
-            process.send(signal)
-            #expect(try await process.untilExit() == code)
-            #expect(!FileManager.default.fileExists(atPath: pidFile))
+            for (signal, code) in [(SIGINT, Int32(130)), (SIGTERM, 143)] {
+                let process = try HumonProcess(["demo", "--events", "1000000"], in: directory)
+                try await eventually("the first events", every: .milliseconds(50)) { process.error.contains(" of 1,000,000") }
+                #expect(FileManager.default.fileExists(atPath: pidFile))
+                process.send(signal)
+                #expect(try await process.untilExit() == code)
+                #expect(!FileManager.default.fileExists(atPath: pidFile))
+            }
         }
     }
 
-    @Test func `a closed pipe stops the private PostgreSQL with exit code 0`() async throws {
+    @Test func `a command stops the private PostgreSQL that it started, also at a closed pipe with exit code 0`() async throws {
         try await HumonProcess.withDirectory { directory in
             let demo = try await HumonProcess.run(["demo", "--events", "10"], in: directory)
             #expect(demo.status == 0, "\(demo.error)")
+            let pidFile = directory.appending(path: "data/cluster/postmaster.pid").path
+            #expect(!FileManager.default.fileExists(atPath: pidFile))
+            let environment = ["TB_APP_SECRET": HumonProcess.secret]
+            let doctor = try await HumonProcess.run(["doctor"], in: directory, environment: environment)
+            #expect(doctor.output.contains(" free; the database has "), "\(doctor.output)")
+            #expect(doctor.output.contains(/\ndurability +ok\b/), "\(doctor.output)")
             let script = "exec 3>&1; { \(HumonProcess.executable.path) migrate --check; echo $? >&3; } | true"
             // `true` ends long before PostgreSQL runs.
             let closed = try await HumonProcess.run(["-c", script], in: directory, executable: URL(fileURLWithPath: "/bin/sh"))
             #expect(closed.output == "0\n", "\(closed.error)")
-            #expect(!FileManager.default.fileExists(atPath: directory.appending(path: "data/cluster/postmaster.pid").path))
+            #expect(!FileManager.default.fileExists(atPath: pidFile))
         }
     }
 }

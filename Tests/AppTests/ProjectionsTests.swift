@@ -17,21 +17,14 @@ import Testing
         try text.split(separator: "\n").map { try JSON(utf8: Array($0.utf8)) }
     }
 
-    private static func withDemo(
-        _ body: @Sendable (TestDatabase, _ humon: @Sendable ([String]) async throws -> HumonProcess.Result) async throws -> Void
-    ) async throws {
+    @Test func `the commands list, rebuild, verify, roll back and prune read models`() async throws {
         try await HumonProcess.withDatabase { database, directory in
             let environment = ["DATABASE_URL": database.url]
             let demo = try await HumonProcess.run(["demo", "--events", "30"], in: directory, environment: environment)
             #expect(demo.status == 0, "\(demo.error)")
-            try await body(database) { arguments in
+            func humon(_ arguments: [String]) async throws -> HumonProcess.Result {
                 try await HumonProcess.run(["projections"] + arguments, in: directory, environment: environment)
             }
-        }
-    }
-
-    @Test func `the commands list, rebuild, verify, roll back and prune read models`() async throws {
-        try await Self.withDemo { database, humon in
             let list = try await humon(["list", "--json"])
             #expect(
                 try Self.objects(list.output).map { $0["schema"] }
@@ -66,23 +59,33 @@ import Testing
             #expect(try await humon(["rollback", "events", "--yes"]).status == 0)
             #expect(try await humon(["verify", "events"]).status == 2)
 
-            #expect(try await humon(["prune", "--all", "--yes"]).output.contains("attendances_v1_previous"))
+            let schemas: SQL = "SELECT nspname::text || ' ' || oid FROM pg_namespace WHERE nspname NOT LIKE 'pg\\_%' ORDER BY 1"
+            let before = try await database.withClient { try await $0.query(schemas).decode(String.self) }
+            let refused = try await humon(["prune", "--all"])
+            #expect((refused.status, refused.output) == (2, ""))
+            #expect(
+                refused.error.hasSuffix("Nothing was changed. To go on without a terminal, give --yes.\n"), "\(refused.error)")
+            let trial = try await humon(["prune", "--all", "--dry-run"])
+            let after = try await database.withClient { try await $0.query(schemas).decode(String.self) }
+            #expect(after == before)
+            let pruned = try await humon(["prune", "--all", "--yes"])
+            #expect(pruned.output.contains("attendances_v1_previous"))
+            #expect(
+                trial.output.replacing("would be dropped", with: "dropped").replacing(/\ +/, with: " ")
+                    == pruned.output.replacing(/\ +/, with: " "))
+            let empty = try await humon(["prune", "--all"])
+            #expect((empty.status, empty.output) == (0, "There was nothing to drop.\n"))
             let nothing = try await humon(["rollback", "users", "--yes"])
             #expect(nothing.status == 1)
             #expect(nothing.error.contains("The read model users has no tables to go back to."))
-        }
-    }
 
-    @Test func `unusable arguments are refused`() async throws {
-        try await Self.withDemo { _, humon in
             for (arguments, sentence) in [
                 (["rebuild"], "Name read models, or give --all."),
                 (["rebuild", "teas"], "There is no read model teas; there are \(Self.names.joined(separator: ", "))."),
                 (["verify", "users", "--all"], "Name read models, or give --all."),
             ] {
                 let result = try await humon(arguments)
-                #expect(result.status == 64)
-                #expect(result.error.contains(sentence), "\(result.error)")
+                #expect(result.status == 64 && result.error.contains(sentence), "\(result.error)")
             }
             #expect(try await humon(["rebuild", "--all", "--abort", "--yes"]).status == 2)
         }

@@ -3,61 +3,23 @@ import TestDatabase
 import TestServer
 import Testing
 
-@Suite struct `humon users revoke` {
-    private static func signUp(_ base: String, _ token: String, secret: String = HumonProcess.secret) async throws -> String {
-        let answer = try await exchange(
-            "POST", base + "/users", headers: [("tb-app-secret", secret), ("tb-device-token", token)])
-        return "\(answer.status) \(answer.body)"
-    }
-
-    private static func caller(_ base: String, _ token: String) async throws -> String {
-        let answer = try await exchange("GET", base + "/users/me", headers: [("tb-device-token", token)])
-        return "\(answer.status) \(answer.body)"
-    }
-
-    @Test func `a running server refuses the token from then on, at sign-up too`() async throws {
+@Suite struct `Revoking tokens` {
+    @Test func `a running server refuses the tokens of the user and of the account from then on`() async throws {
         // While the app's secret changes, both sign up.
         try await HumonProcess.withServer(environment: ["HUMON_PREVIOUS_APP_SECRET": "old-secret"]) { _, port, database in
             let base = "http://127.0.0.1:\(port)/v1"
-            #expect(try await Self.signUp(base, "stolen").hasPrefix("200 "))
-            #expect(try await Self.signUp(base, "other", secret: "old-secret").hasPrefix("200 "))
-            let directory = FileManager.default.temporaryDirectory
             func humon(_ arguments: String...) async throws -> HumonProcess.Result {
                 try await HumonProcess.run(
-                    ["users", "revoke"] + arguments, in: directory, environment: ["DATABASE_URL": database.url])
+                    arguments, in: FileManager.default.temporaryDirectory, environment: ["DATABASE_URL": database.url])
             }
-            let refused = try await humon("1")
-            #expect((refused.status, refused.output) == (2, ""))
-            #expect(
-                refused.error.hasSuffix("Nothing was changed. To go on without a terminal, give --yes.\n"),
-                "\(refused.error)")
-            let trial = try await humon("1", "--dry-run", "--json")
-            #expect(
-                (trial.status, trial.output) == (0, #"{"user":1,"token":"would be revoked","position":null}"# + "\n"),
-                "\(trial.error)")
-            #expect(try await Self.caller(base, "stolen") == #"200 {"id":1}"#)
-
-            let revoked = try await humon("1", "--yes", "--json")
-            #expect(
-                (revoked.status, revoked.output) == (0, #"{"user":1,"token":"revoked","position":3}"# + "\n"),
-                "\(revoked.error)")
-            #expect(try await Self.caller(base, "stolen") == "401 ")
-            #expect(try await Self.signUp(base, "stolen") == "401 ")
-            #expect(try await Self.caller(base, "other") == #"200 {"id":2}"#)
-
-            let again = try await humon("1", "--json")
-            #expect(again.output == #"{"user":1,"token":"had no token","position":null}"# + "\n", "\(again.error)")
-            let unknown = try await humon("7", "--yes")
-            #expect((unknown.status, unknown.error) == (2, "No user has the id 7.\n"))
-            #expect(try await humon("0").status == 64)
-        }
-    }
-}
-
-@Suite struct `humon accounts revoke` {
-    @Test func `a running server refuses all tokens of the account from then on`() async throws {
-        try await HumonProcess.withServer { _, port, database in
-            let base = "http://127.0.0.1:\(port)/v1"
+            func signUp(_ token: String, secret: String = HumonProcess.secret) async throws -> Int {
+                let headers = [("tb-app-secret", secret), ("tb-device-token", token)]
+                return try await exchange("POST", base + "/users", headers: headers).status
+            }
+            func caller(_ token: String) async throws -> String {
+                let answer = try await exchange("GET", base + "/users/me", headers: [("tb-device-token", token)])
+                return "\(answer.status) \(answer.body)"
+            }
             func token(_ path: String, _ email: String) async throws -> String {
                 let answer = try await exchange(
                     "POST", base + path, headers: [("content-type", "application/x-www-form-urlencoded")],
@@ -67,29 +29,53 @@ import Testing
             func tasks(_ token: String) async throws -> Int {
                 try await exchange("GET", base + "/tasks", headers: [("authorization", "Bearer \(token)")]).status
             }
+            #expect(try await signUp("stolen") == 200)
+            #expect(try await signUp("other", secret: "old-secret") == 200)
             let stolen = [try await token("/users", "ann@example.org"), try await token("/users/sign_in", "ann@example.org")]
             let other = try await token("/users", "bob@example.org")
-            func humon(_ arguments: String...) async throws -> HumonProcess.Result {
-                try await HumonProcess.run(
-                    ["accounts", "revoke"] + arguments, in: FileManager.default.temporaryDirectory,
-                    environment: ["DATABASE_URL": database.url])
+
+            for kind in ["users", "accounts"] {
+                let refused = try await humon(kind, "revoke", "1")
+                #expect((refused.status, refused.output) == (2, ""))
+                let sentence = "Nothing was changed. To go on without a terminal, give --yes.\n"
+                #expect(refused.error.hasSuffix(sentence), "\(refused.error)")
             }
-            let refused = try await humon("1")
-            #expect((refused.status, refused.output) == (2, ""))
-            let trial = try await humon("Ann@example.org", "--dry-run", "--json")
+            let trials = [
+                try await humon("users", "revoke", "1", "--dry-run", "--json"),
+                try await humon("accounts", "revoke", "Ann@example.org", "--dry-run", "--json"),
+            ]
+            #expect(trials.map(\.status) == [0, 0])
             #expect(
-                trial.output == #"{"account":1,"tokens":"would be revoked","count":2,"position":null}"# + "\n", "\(trial.error)")
+                trials.map(\.output) == [
+                    #"{"user":1,"token":"would be revoked","position":null}"# + "\n",
+                    #"{"account":1,"tokens":"would be revoked","count":2,"position":null}"# + "\n",
+                ])
+            #expect(try await caller("stolen") == #"200 {"id":1}"#)
             for one in stolen { #expect(try await tasks(one) == 200) }
-            let revoked = try await humon("1", "--yes", "--json")
-            #expect(
-                revoked.output == #"{"account":1,"tokens":"revoked","count":2,"position":5}"# + "\n", "\(revoked.error)")
+
+            let revoked = try await humon("users", "revoke", "1", "--yes", "--json")
+            #expect(revoked.output.hasPrefix(#"{"user":1,"token":"revoked","position":"#), "\(revoked.error)")
+            #expect(try await caller("stolen") == "401 ")
+            #expect(try await signUp("stolen") == 401)
+            #expect(try await caller("other") == #"200 {"id":2}"#)
+            let ended = try await humon("accounts", "revoke", "1", "--yes", "--json")
+            #expect(ended.output.hasPrefix(#"{"account":1,"tokens":"revoked","count":2,"position":"#), "\(ended.error)")
             for one in stolen { #expect(try await tasks(one) == 401) }
             #expect(try await tasks(other) == 200)
-            let again = try await humon("1", "--json")
+
+            let again = [try await humon("users", "revoke", "1", "--json"), try await humon("accounts", "revoke", "1", "--json")]
             #expect(
-                again.output == #"{"account":1,"tokens":"had no token","count":0,"position":null}"# + "\n", "\(again.error)")
-            let unknown = try await humon("eve@example.org", "--yes")
-            #expect((unknown.status, unknown.error) == (2, "No account has this id or address.\n"))
+                again.map(\.output) == [
+                    #"{"user":1,"token":"had no token","position":null}"# + "\n",
+                    #"{"account":1,"tokens":"had no token","count":0,"position":null}"# + "\n",
+                ])
+            let unknown = [
+                try await humon("users", "revoke", "7", "--yes"),
+                try await humon("accounts", "revoke", "eve@example.org", "--yes"),
+            ]
+            #expect(unknown.map(\.status) == [2, 2])
+            #expect(unknown.map(\.error) == ["No user has the id 7.\n", "No account has this id or address.\n"])
+            #expect(try await humon("users", "revoke", "0").status == 64)
         }
     }
 }

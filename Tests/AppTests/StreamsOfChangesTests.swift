@@ -35,23 +35,4 @@ import Testing
             #expect(try await server.untilExit() == 128 + SIGTERM)
         }
     }
-
-    @Test func `HUMON_STREAMS_PER_ADDRESS limits the open streams of an address`() async throws {
-        try await HumonProcess.withServer(environment: ["HUMON_STREAMS_PER_ADDRESS": "1"]) { _, port, _ in
-            let stream = try await Self.open(port)
-            let refused = try await Self.answer(port)
-            #expect(refused.hasPrefix("HTTP/1.1 429 ") && refused.contains("\r\nRetry-After: 10\r\n"), "\(refused)")
-            withExtendedLifetime(stream) {}
-        }
-    }
-
-    @Test func `HUMON_STREAMS limits the open streams`() async throws {
-        try await HumonProcess.withServer(environment: ["HUMON_STREAMS": "1"]) { _, port, _ in
-            let stream = try await Self.open(port)
-            #expect(try await Self.answer(port).hasPrefix("HTTP/1.1 503 "))
-            stream.endSending()
-            #expect(try await stream.receive().isEnded)
-            try await eventually("room for the next stream") { try await Self.answer(port).hasPrefix("HTTP/1.1 200 ") }
-        }
-    }
 }
