@@ -24,34 +24,29 @@ import Testing
         }
     }
 
-    @Test(arguments: ["light", "dark"])
-    func `axe finds nothing serious`(scheme: String) async throws {
+    @Test func `axe finds nothing serious in light and dark, and the page is dark where the viewer's system is`() async throws {
         try await LivePage.with { live, _ in
             let page = live.page
             try await live.createEvent("Jazz night")
-            try await page.prefer("prefers-color-scheme", scheme)
-            try await live.open()
-            try await live.untilListed(1)
-            try await page.expectAccessible("the list")
-            try await live.openEvent("Jazz night")
-            try await page.expectAccessible("the details")
-            try await page.click("#add")
-            try await page.press(button: "Add the event")
-            try await page.until("document.querySelector('[aria-invalid]')")
-            try await page.expectAccessible("the form with errors")
             for number in 0..<70 { try await live.createEvent("Many", lat: Double(number) / 2) }
-            try await live.open("map=3/25/10&when=any")
-            try await page.until("document.querySelector('#list .cluster')")
-            try await page.expectAccessible("the clusters")
-        }
-    }
-
-    @Test func `the page is dark where the viewer's system is`() async throws {
-        try await LivePage.with { live, _ in
-            try await live.page.prefer("prefers-color-scheme", "dark")
-            try await live.open()
-            let lightness = "getComputedStyle(document.body).backgroundColor.match(/[0-9]+/g).every(part => Number(part) < 64)"
-            try await live.page.until(lightness)
+            for scheme in ["light", "dark"] {
+                try await page.prefer("prefers-color-scheme", scheme)
+                try await live.open()
+                let part = "document.body && getComputedStyle(document.body).backgroundColor.match(/[0-9]+/g)"
+                try await page.until("\(part).every(part => Number(part) < 64) === \(scheme == "dark")")
+                try await live.untilListed(1)
+                try await page.expectAccessible("the list, \(scheme)")
+                try await live.openEvent("Jazz night")
+                try await page.expectAccessible("the details, \(scheme)")
+                try await page.click("#add")
+                try await page.press(button: "Add the event")
+                try await page.until("document.querySelector('[aria-invalid]')")
+                try await page.expectAccessible("the form with errors, \(scheme)")
+                try await page.key("Escape", code: 27)
+                try await live.open("map=3/25/10&when=any")
+                try await page.until("document.querySelector('#list .cluster')")
+                try await page.expectAccessible("the clusters, \(scheme)")
+            }
         }
     }
 
@@ -95,11 +90,22 @@ import Testing
         }
     }
 
-    @Test func `a pin takes a tap within 24 pixels`() async throws {
+    @Test func `the view has names for a screen reader, titles, pins that take a tap, and a skip link`() async throws {
         try await LivePage.with { live, _ in
-            try await live.createEvent("Jazz night")
+            let page = live.page
             try await live.open()
-            try await live.page.until("document.querySelector('.pin')")
+            let titled = "document.querySelector('[aria-live=polite]').textContent"
+            let id = try await live.createEvent("Jazz night")
+            try await page.until("\(titled) === '1 event in view'")
+            #expect(try await page.evaluate("document.getElementById('status').getAttribute('role')") == "status")
+            let unlabelled =
+                """
+                [...document.querySelectorAll("input, button, section, form, #map")]
+                    .filter(e => !(e.ariaLabel || e.labels?.length || e.getAttribute("aria-labelledby") || e.textContent.trim()))
+                    .map(e => e.outerHTML).join()
+                """
+            #expect(try await page.evaluate(unlabelled) == "")
+            try await page.until("document.querySelector('.pin') && document.title === 'Humon: events near you'")
             let takes = """
                 (pin => {
                     const { x, y, width, height } = pin.getBoundingClientRect();
@@ -108,16 +114,7 @@ import Testing
                         ([dx, dy]) => document.elementFromPoint(middleX + dx, middleY + dy) === pin);
                 })(document.querySelector(".pin"))
                 """
-            #expect(try await live.page.evaluate(takes) == .bool(true))
-        }
-    }
-
-    @Test func `the title of the document names the event or the form`() async throws {
-        try await LivePage.with { live, _ in
-            let page = live.page
-            try await live.createEvent("Jazz night")
-            try await live.open()
-            try await page.until("document.title === 'Humon: events near you'")
+            try await page.until(takes)
             try await live.openEvent("Jazz night")
             try await page.until("document.title === 'Jazz night · Humon'")
             try await page.click("#add")
@@ -126,13 +123,7 @@ import Testing
             try await page.until("document.title === 'Jazz night · Humon'")
             try await page.key("Escape", code: 27)
             try await page.until("document.title === 'Humon: events near you'")
-        }
-    }
-
-    @Test func `the skip link moves the focus to the panel, and changes nothing else`() async throws {
-        try await LivePage.with { live, _ in
-            let page = live.page
-            let id = try await live.createEvent("Jazz night")
+            // The skip link moves the focus to the panel, and changes nothing else.
             try await live.open("map=12/52.52/13.4&when=week&event=\(id)")
             try await live.untilDetails("Jazz night")
             let address = try await page.evaluate("location.hash")
@@ -147,24 +138,6 @@ import Testing
             try await page.fill("#field-name", "Blues night")
             try await page.evaluate(skip)
             #expect(try await page.evaluate("document.getElementById('question').open") == .bool(false))
-        }
-    }
-
-    @Test func `a screen reader hears how many events are in view, and what the connection is`() async throws {
-        try await LivePage.with { live, _ in
-            let page = live.page
-            try await live.open()
-            let titled = "document.querySelector('[aria-live=polite]').textContent"
-            try await live.createEvent("Jazz night")
-            try await page.until("\(titled) === '1 event in view'")
-            #expect(try await page.evaluate("document.getElementById('status').getAttribute('role')") == "status")
-            let unlabelled =
-                """
-                [...document.querySelectorAll("input, button, section, form, #map")]
-                    .filter(e => !(e.ariaLabel || e.labels?.length || e.getAttribute("aria-labelledby") || e.textContent.trim()))
-                    .map(e => e.outerHTML).join()
-                """
-            #expect(try await page.evaluate(unlabelled) == "")
         }
     }
 }

@@ -12,7 +12,7 @@ import Testing
     }
 
     /// Makes an event of the page's own visitor, and opens its form. Writes of the page are counted from then on.
-    private static func change(_ live: LivePage, at time: String) async throws {
+    private static func change(_ live: LivePage, _ id: Int = 1, at time: String) async throws {
         try await live.open()
         try await live.page.evaluate(
             """
@@ -29,35 +29,35 @@ import Testing
                 return original(path, options);
             };
             """
-        try await live.page.send("Page.addScriptToEvaluateOnNewDocument", ["source": .string(counting)])
-        try await live.open("map=12/52.52/13.4&when=any&event=1")
+        // Once for a page: a second script would declare the same name.
+        if id == 1 { try await live.page.send("Page.addScriptToEvaluateOnNewDocument", ["source": .string(counting)]) }
+        try await live.open("map=12/52.52/13.4&when=any&event=\(id)")
         try await live.untilDetails("Night")
         try await live.page.press(button: "Change")
         try await live.page.until("document.getElementById('field-name')")
     }
 
-    private static func start(_ live: LivePage) async throws -> JSON? {
-        try JSON(utf8: try await live.send("GET", "/v1/events/1").body.utf8)["started_at"]
+    private static func start(_ live: LivePage, _ id: Int = 1) async throws -> JSON? {
+        try JSON(utf8: try await live.send("GET", "/v1/events/\(id)").body.utf8)["started_at"]
     }
 
-    @Test(arguments: [
-        ("Europe/Berlin", "2026-10-25T01:30:00.000Z", "2026-10-25T02:30", "'1'"),
-        ("Europe/Berlin", "2026-10-25T00:30:00.000Z", "2026-10-25T02:30", "'0'"),
-        ("Australia/Lord_Howe", "2026-04-04T15:15:00.000Z", "2026-04-05T01:45", "'1'"),
-        ("America/Sao_Paulo", "2018-02-18T02:30:00.000Z", "2018-02-17T23:30", "'1'"),
-        ("Africa/Cairo", "2026-01-24T16:00:45.500Z", "2026-01-24T18:00", "null"),
-    ])
-    func `a form that is saved untouched sends nothing and closes`(
-        zone: String, time: String, shown: String, turn: String
-    ) async throws {
+    @Test func `a form that is saved untouched sends nothing and closes`() async throws {
         try await LivePage.with { live, _ in
-            try await live.page.zone(zone)
-            try await Self.change(live, at: time)
-            try await Self.untilStart(shown, turn: turn, live.page)
-            try await live.page.press(button: "Save")
-            try await live.untilDetails("Night")
-            #expect(try await live.page.evaluate("writes.length") == JSON(0))
-            #expect(try await Self.start(live) == .string(time))
+            for (index, (zone, time, shown, turn)) in [
+                ("Europe/Berlin", "2026-10-25T01:30:00.000Z", "2026-10-25T02:30", "'1'"),
+                ("Europe/Berlin", "2026-10-25T00:30:00.000Z", "2026-10-25T02:30", "'0'"),
+                ("Australia/Lord_Howe", "2026-04-04T15:15:00.000Z", "2026-04-05T01:45", "'1'"),
+                ("America/Sao_Paulo", "2018-02-18T02:30:00.000Z", "2018-02-17T23:30", "'1'"),
+                ("Africa/Cairo", "2026-01-24T16:00:45.500Z", "2026-01-24T18:00", "null"),
+            ].enumerated() {
+                try await live.page.zone(zone)
+                try await Self.change(live, index + 1, at: time)
+                try await Self.untilStart(shown, turn: turn, live.page)
+                try await live.page.press(button: "Save")
+                try await live.untilDetails("Night")
+                #expect(try await live.page.evaluate("writes.length") == JSON(0), "\(zone)")
+                #expect(try await Self.start(live, index + 1) == .string(time), "\(zone)")
+            }
         }
     }
 

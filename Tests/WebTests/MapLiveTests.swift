@@ -16,6 +16,8 @@ import Testing
             try await live.untilListed(["Jazz night"])
             try await live.page.until("document.querySelectorAll('.pin').length === 1")
             try await live.openEvent("Jazz night")
+            try await live.send("PUT", "/v1/events/\(id)/attendance")
+            try await live.page.until("document.getElementById('attendance').textContent === '1 person attends.'")
             try await live.send("PUT", "/v1/events/\(id)", Self.event("Blues night"))
             try await live.untilDetails("Blues night")
             // The page reads an open event again after a change, and must not give up the one that is being opened.

@@ -23,56 +23,44 @@ import Testing
         String(buffer: release.page(for: request("/")).body)
     }
 
-    @Test func `contain every file of the folders page and data`() throws {
+    @Test func `contain every file of the folders page and data, each with a media type`() throws {
         let names = try ["page", "data"].flatMap {
             try FileManager.default.contentsOfDirectory(atPath: Repository.root.appending(path: "Sources/CWebPage/\($0)").path)
         }
         #expect(names.count > 5)
         #expect(Set(names).isSubset(of: Set(PageFile.all.map(\.name))))
-    }
-
-    @Test func `all have a media type`() {
         #expect(PageFile.all.filter { $0.mediaType == nil }.map(\.name) == [])
     }
 
-    @Test func `are kept by caches for ever under the path of their release`() throws {
-        let response = try Self.asset("page.css")
-        #expect(response.headers[.cacheControl] == "public, max-age=31536000, immutable")
-        #expect(response.headers[.contentType] == "text/css; charset=utf-8")
-    }
-
-    @Test(arguments: ["zstd", "gzip"])
-    func `are compressed in the coding of the client`(coding: String) throws {
+    @Test func `are kept by caches for ever under the path of their release, and not under another`() throws {
+        for (name, type) in [("page.css", "text/css; charset=utf-8"), ("coast-6-0-0", "text/plain; charset=utf-8")] {
+            let response = try Self.asset(name)
+            #expect(response.headers[.cacheControl] == "public, max-age=31536000, immutable")
+            #expect(response.headers[.contentType] == type)
+            let other = try Self.asset(name, release: "0000000000000000")
+            #expect(other.headers[.cacheControl] == "no-store" && other.body.readableBytes > 0)
+        }
         let plain = try Self.asset("leaflet.js")
-        let packed = try Self.asset("leaflet.js", [.acceptEncoding: coding])
-        #expect(packed.headers[.contentEncoding] == coding)
-        #expect(packed.headers[.vary] == "Accept-Encoding")
-        #expect(packed.body.readableBytes < plain.body.readableBytes / 2)
+        for coding in ["zstd", "gzip"] {
+            let packed = try Self.asset("leaflet.js", [.acceptEncoding: coding])
+            #expect(packed.headers[.contentEncoding] == coding && packed.headers[.vary] == "Accept-Encoding")
+            #expect(packed.body.readableBytes < plain.body.readableBytes / 2)
+        }
     }
 
-    @Test func `are not kept under the path of another release`() throws {
-        let response = try Self.asset("page.css", release: "0000000000000000")
-        #expect(response.headers[.cacheControl] == "no-store")
-        #expect(response.body.readableBytes > 0)
-    }
-
-    @Test(arguments: ["coast-6-0-0", "coast-6-63-63", "coast-9-275-167", "coast-9-511-511"])
-    func `include this tile of the coast, as a gzip file`(name: String) throws {
-        let response = try Self.asset(name)
-        #expect(response.headers[.contentEncoding] == "gzip")
-        #expect(response.headers[.contentType] == "text/plain; charset=utf-8")
-        #expect(response.headers[.cacheControl] == "public, max-age=31536000, immutable")
-        #expect(Array(response.body.readableBytesView.prefix(2)) == [0x1f, 0x8b])
-        #expect(try Self.asset(name, release: "0000000000000000").headers[.cacheControl] == "no-store")
-    }
-
-    @Test(arguments: [
-        "coast-6-64-0", "coast-6-0-64", "coast-9-512-0", "coast-9-0-4294967295", "coast-7-0-0", "coast-4294967295-0-0",
-        "coast-6-0", "coast",
-        "coast-6-0-0-0", "coast-06-0-0", "coast-6--1-0", "shore-6-0-0", "missing.js", "index.html", "..", "",
-    ])
-    func `do not include this name`(name: String) throws {
-        #expect(throws: HTTPError.notFound) { try Self.asset(name) }
+    @Test func `include the tiles of the coast as gzip files, and nothing of another name`() throws {
+        for name in ["coast-6-0-0", "coast-6-63-63", "coast-9-275-167", "coast-9-511-511"] {
+            let response = try Self.asset(name)
+            #expect(response.headers[.contentEncoding] == "gzip", "\(name)")
+            #expect(Array(response.body.readableBytesView.prefix(2)) == [0x1f, 0x8b], "\(name)")
+        }
+        for name in [
+            "coast-6-64-0", "coast-6-0-64", "coast-9-512-0", "coast-9-0-4294967295", "coast-7-0-0", "coast-4294967295-0-0",
+            "coast-6-0", "coast", "coast-6-0-0-0", "coast-06-0-0", "coast-6--1-0", "shore-6-0-0", "missing.js", "index.html",
+            "..", "",
+        ] {
+            #expect(throws: HTTPError.notFound, "\(name)") { try Self.asset(name) }
+        }
     }
 
     @Test func `have a path that changes with each byte`() {
@@ -81,18 +69,13 @@ import Testing
         #expect(PageRelease(files, tiles: nil).digest != Self.release.digest)
     }
 
-    @Test func `the page names assets of its release only, and has no place left to fill`() {
+    @Test func `the page names assets of its release only, and has no inline script, style or handler`() {
         let page = Self.page()
-        #expect(!page.contains("{{"))
+        #expect(!page.contains("{{"), "a place left to fill")
         let names = page.matches(of: /(?:src|href)="([^"#]+)"/).map { String($0.1) }.filter { !$0.hasPrefix("https://") }
         #expect(names.count > 3)
         for name in names where name != "/docs" { #expect(name.hasPrefix("/assets/\(Self.release.digest)/"), "\(name)") }
-    }
-
-    @Test func `the page has no inline script, style or handler`() {
-        let page = Self.page()
-        #expect(page.matches(of: /<script(?![^>]*\ssrc=)/).isEmpty)
-        #expect(page.matches(of: /<style|\sstyle=|\son[a-z]+=/).isEmpty)
+        #expect(page.matches(of: /<script(?![^>]*\ssrc=)|<style|\sstyle=|\son[a-z]+=/).isEmpty)
     }
 
     @Test func `a client that has the page gets 304`() {
@@ -122,14 +105,13 @@ import Testing
         let tiles = try #require(Tiles("https://tiles.example.org:8443/a/{z}/{x}/{y}.png © Streets"))
         #expect(
             SecurityHeaders.contentSecurityPolicy(tiles: tiles).contains("img-src 'self' data: https://tiles.example.org:8443;"))
-    }
-
-    @Test(arguments: [
-        "https://tiles.example.org/{z}/{x}/{y}.png", "tiles.example.org/{z}/{x}/{y}.png © A", "https://a.example/{z}/{x}.png © A",
-        "https://a.example;script-src/{z}/{x}/{y} © A", "ftp://a.example/{z}/{x}/{y} © A", "",
-    ])
-    func `no tile server has this text`(text: String) {
-        #expect(Tiles(text) == nil)
+        for text in [
+            "https://tiles.example.org/{z}/{x}/{y}.png", "tiles.example.org/{z}/{x}/{y}.png © A",
+            "https://a.example/{z}/{x}.png © A", "https://a.example;script-src/{z}/{x}/{y} © A",
+            "ftp://a.example/{z}/{x}/{y} © A", "",
+        ] {
+            #expect(Tiles(text) == nil, "\(text)")
+        }
     }
 
     @Test func `are on every response of the page, and on none of the API`() async throws {
@@ -145,16 +127,15 @@ import Testing
 }
 
 @Suite struct `The origins of the map page` {
-    @Test(arguments: [
-        "https://map.example.org", "https://a.example, http://192.168.1.5:8080", "https://[2001:db8::1]:8443",
-        "https://Map.Example.org:443",
-    ])
-    func `this list is read`(list: String) {
-        #expect(WebOrigins(list) != nil)
-    }
-
-    @Test(arguments: ["", "*", "map.example.org", "https://map.example.org/", "https://a.example,", "https://user@a.example"])
-    func `this list is refused`(list: String) {
-        #expect(WebOrigins(list) == nil)
+    @Test func `a list of origins is read, and another text is refused`() {
+        for list in [
+            "https://map.example.org", "https://a.example, http://192.168.1.5:8080", "https://[2001:db8::1]:8443",
+            "https://Map.Example.org:443",
+        ] {
+            #expect(WebOrigins(list) != nil, "\(list)")
+        }
+        for list in ["", "*", "map.example.org", "https://map.example.org/", "https://a.example,", "https://user@a.example"] {
+            #expect(WebOrigins(list) == nil, "\(list)")
+        }
     }
 }
