@@ -75,7 +75,7 @@ extension ReadModels {
         }
     }
 
-    /// PostgreSQL locks what it measures, so that a rename or a drop of the tables would be waited for.
+    /// PostgreSQL locks what it measures, so this statement would wait for a rename or a drop of the tables.
     private func bytes(of schema: String) async throws -> Int64? {
         do {
             return try await client.run([
@@ -100,16 +100,15 @@ extension ReadModels {
         ).decode(String.self)
         guard !found.isEmpty else { return [] }
         let holders = try await client.query(
-            "SELECT DISTINCT h.pid FROM unnest(\(found)) AS s (schema) CROSS JOIN unnest(log.holders(s.schema)) AS h (pid)"
-        ).decode(Int32.self)
-        do {
-            // The role of the application may not end a session of the user.
-            try await client.run([
-                "SELECT set_config('role', 'none', true)",
-                "SELECT pg_terminate_backend(h.pid) FROM unnest(\(holders)) AS h (pid)",
-            ])
-        } catch PostgresError.refused(let refusal) where refusal.sqlState == .insufficientPrivilege {
-            throw ReadModelError.foreign(found[0])
+            "SELECT s.schema, h.pid FROM unnest(\(found)) AS s (schema) CROSS JOIN unnest(log.holders(s.schema)) AS h (pid)"
+        ).decode((String, Int32).self)
+        for (schema, holder) in holders {
+            do {
+                // The role of the application may not end a session of the user.
+                try await client.run(["SELECT set_config('role', 'none', true)", "SELECT pg_terminate_backend(\(holder))"])
+            } catch PostgresError.refused(let refusal) where refusal.sqlState == .insufficientPrivilege {
+                throw ReadModelError.foreign(schema)
+            }
         }
         try await ShadowLock.with(found, client: client) { lock in try await dropShadows(of: lock) }
         return found

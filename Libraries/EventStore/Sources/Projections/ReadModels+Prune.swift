@@ -5,17 +5,16 @@ extension ReadModels {
     /// Drops the schemas that ``prunable(otherVersions:)`` lists. This cannot be undone.
     /// - Parameter otherVersions: whether to drop the read models of other versions of the program, too
     /// - Returns: the dropped schemas
-    /// - Throws: ``ReadModelError/served(_:)`` if a server of another version still answers from one of them; `PostgresError`
+    /// - Throws: ``ReadModelError/served(_:)`` if a server of another version still answers from one of them, ``ReadModelError/busy`` if
+    ///   readers of one do not finish, `PostgresError`
     public func prune(otherVersions: Bool = false) async throws -> [String] {
         let schemas = try await prunable(otherVersions: otherVersions)
         var dropped: [String] = []
         for schema in schemas {
-            let isDropped = try await drop(schema) { connection in
-                try await Self.lockNames(on: connection)
-                return true
-            }
-            // A process began to use it a moment ago.
-            if isDropped { dropped.append(schema) }
+            do {
+                // A copy that a process began to use a moment ago stays.
+                if try await drop(schema, if: { _ in true }) { dropped.append(schema) }
+            } catch PostgresError.refused(let refusal) where refusal.sqlState == .lockNotAvailable { throw ReadModelError.busy }
         }
         return dropped
     }
@@ -94,8 +93,6 @@ extension ReadModels {
         guard try await client.query("SELECT \(condition)").decode(Bool.self) == [true] else { return }
         do {
             let isDropped = try await drop(schema) { connection in
-                try await connection.query("SELECT set_config('lock_timeout', \(Self.lockTimeout), true)")
-                try await Self.lockNames(on: connection)
                 try await connection.query("SELECT log.lock_read_models(ARRAY[\(schema)])")
                 return try await connection.query("SELECT \(condition)").decode(Bool.self) == [true]
             }
@@ -112,6 +109,8 @@ extension ReadModels {
         // This happens before the drop, because the drop waits for readers, and appends must not wait with it.
         try await client.query("SELECT log.leave_inline(ARRAY[\(schema)])")
         return try await client.withLongTransaction { connection in
+            try await connection.query("SELECT set_config('lock_timeout', \(Self.lockTimeout), true)")
+            try await Self.lockNames(on: connection)
             guard try await isFree(connection),
                 try await connection.query("SELECT pg_try_advisory_xact_lock(log.lock_class(), hashtext(\(schema)))")
                     .decode(Bool.self) == [true]
