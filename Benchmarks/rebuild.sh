@@ -64,8 +64,6 @@ cat >updates.sql <<'SQL'
 UPDATE plain.attendances AS a SET version = r.version, attended_at = NULL FROM log.recorded_events AS r
 WHERE r.type = 'AttendanceRemoved' AND a.event_id = split_part(r.stream, '-', 2)::bigint
     AND a.user_id = split_part(r.stream, '-', 3)::bigint;
-UPDATE plain.events AS e SET version = r.version FROM log.recorded_events AS r
-WHERE r.type = 'EventUpdated' AND e.id = split_part(r.stream, '-', 2)::bigint;
 SQL
 cat >equal.sql <<'SQL'
 SELECT (SELECT count(*) FROM (SELECT id, version, owner_id, name, address, lat, lon, started_at, ended_at, band, is_cancelled FROM events

@@ -18,7 +18,7 @@ struct ClusterCommands: Sendable {
     let programs: PostgresInstallation
     let account: Account
     let layout: Layout
-    /// Given at each start, so that those of a newer program are in force in an older cluster.
+    /// Each start passes these settings on, so that those of a newer program are in force in an older cluster.
     let settings: [String: String]
     let logger: Logger
     /// After this time pg_ctl no longer watches the start.

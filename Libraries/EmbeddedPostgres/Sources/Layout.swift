@@ -19,7 +19,7 @@ struct Layout: Sendable {
         }
     }
 
-    /// The data directory of PostgreSQL, with its socket. Nobody but its account can enter it.
+    /// The data directory of PostgreSQL, with its socket. Only the account of PostgreSQL and root can enter the directory.
     var cluster: String { "\(directory)/cluster" }
     var lock: String { "\(directory)/lock" }
     var log: String { "\(cluster)/server.log" }

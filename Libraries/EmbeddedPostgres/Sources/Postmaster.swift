@@ -12,7 +12,7 @@ struct Postmaster {
     /// postmaster works in the directory of its cluster.
     let isMistaken: Bool
 
-    /// The process of the pid file; `nil` if there is no such file, or no such process.
+    /// Reads the pid file. The result is `nil` if the file is missing, or if its process is.
     init?(of layout: Layout) {
         let lines = (try? String(contentsOfFile: layout.pidFile, encoding: .utf8))?
             .split(separator: "\n", omittingEmptySubsequences: false)

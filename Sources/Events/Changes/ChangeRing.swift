@@ -29,7 +29,7 @@ struct ChangeRing: Sendable {
     static let limit = 60_000
     /// Maximum number of erasures, which every client's replay has.
     private static let erasureLimit = 1_000
-    /// Maximum number of changes near the area of one client whose distance a replay computes, so that the time of a replay is bounded.
+    /// A replay computes the distance of at most this many changes near the area of its client, so the time of a replay is bounded.
     static let replayLimit = 8_192
 
     /// The ring has every change after this position.

@@ -138,7 +138,7 @@ extension ReadModels {
         }
     }
 
-    /// Drops the shadows, if nobody else has taken them.
+    /// Drops the shadows, if no other process has taken their locks.
     func dropShadows(of lock: ShadowLock) async throws {
         try await client.withLongTransaction { connection in
             try await connection.query("SELECT log.lock_read_models(\(lock.schemas))")

@@ -164,7 +164,7 @@ public enum ReadModelError: Error, Hashable, CustomStringConvertible {
     case ahead(String, position: Int64, tail: Int64)
     /// Another process fills this shadow.
     case underWay(String)
-    /// A user of the database fills this shadow whose sessions the present user may not end.
+    /// Another user of the database fills this shadow, and the present user may not end sessions of that user.
     case foreign(String)
     /// The process lost its lock on the shadow, for example because another one aborted the work.
     case aborted(String)
