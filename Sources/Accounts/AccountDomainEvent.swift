@@ -19,15 +19,6 @@ package struct AccountCreated: Sendable, Hashable {
     fileprivate init(person: Personal<Person>) { self.person = person }
 }
 
-/// The account has another hash, of the same password or of a new one. A sign-in records it if the stored parameters are weaker than the
-/// current ones.
-package struct PasswordChanged: Sendable, Hashable {
-    package var password: Personal<PasswordHash>
-
-    package init(password: PasswordHash) { self.init(password: .present(password)) }
-    fileprivate init(password: Personal<PasswordHash>) { self.password = password }
-}
-
 /// A client proved the password and got a token. The domain event is kept because it holds the token's digest.
 package struct SignedIn: Sendable, Hashable {
     package var tokens: Personal<Tokens>
@@ -45,20 +36,15 @@ package struct SignedIn: Sendable, Hashable {
     fileprivate init(tokens: Personal<Tokens>) { self.tokens = tokens }
 }
 
-/// A token ended: its client gave it back, another client changed the password, or an operator revoked it.
-package struct SignedOut: Sendable, Hashable {
-    package var revoked: Personal<TokenDigest>
-
-    package init(revoked: TokenDigest) { self.init(revoked: .present(revoked)) }
-    fileprivate init(revoked: Personal<TokenDigest>) { self.revoked = revoked }
-}
-
 /// The domain events of accounts.
 package enum AccountDomainEvent: DomainEvent, Hashable {
     case created(AccountCreated)
-    case passwordChanged(PasswordChanged)
+    /// The account has another hash, of the same password or of a new one. A sign-in records it if the stored parameters are weaker than
+    /// the current ones.
+    case passwordChanged(Personal<PasswordHash>)
     case signedIn(SignedIn)
-    case signedOut(SignedOut)
+    /// A token ended: its client gave it back, another client changed the password, or an operator revoked it.
+    case signedOut(revoked: Personal<TokenDigest>)
     /// The person, or an operator for them, asked to be forgotten. It is the last domain event of the stream.
     case erased
 
@@ -82,10 +68,8 @@ package enum AccountDomainEvent: DomainEvent, Hashable {
             }
             self = .created(AccountCreated(person: person))
         case "PasswordChanged":
-            let password = try content.readPersonal {
-                try $0.stored("password") { $0.storedString.flatMap(PasswordHash.init(stored:)) }
-            }
-            self = .passwordChanged(PasswordChanged(password: password))
+            self = .passwordChanged(
+                try content.readPersonal { try $0.stored("password") { $0.storedString.flatMap(PasswordHash.init(stored:)) } })
         case "SignedIn":
             let tokens = try content.readPersonal { data in
                 SignedIn.Tokens(
@@ -94,7 +78,7 @@ package enum AccountDomainEvent: DomainEvent, Hashable {
             }
             self = .signedIn(SignedIn(tokens: tokens))
         case "SignedOut":
-            self = .signedOut(SignedOut(revoked: try content.readPersonal { try $0.stored("revoked") { $0.storedDigest } }))
+            self = .signedOut(revoked: try content.readPersonal { try $0.stored("revoked") { $0.storedDigest } })
         case "AccountErased": self = .erased
         default: throw FormatError("no stored type \(type)")
         }
@@ -124,13 +108,13 @@ package enum AccountDomainEvent: DomainEvent, Hashable {
                 ]
             }
             return ("AccountCreated", person)
-        case .passwordChanged(let changed):
-            return ("PasswordChanged", Self.data(changed.password) { ["password": .string($0.stored)] })
+        case .passwordChanged(let password):
+            return ("PasswordChanged", Self.data(password) { ["password": .string($0.stored)] })
         case .signedIn(let signedIn):
             let tokens = Self.data(signedIn.tokens) { ["token": .string($0.token.text), "replaced": JSON($0.replaced?.text)] }
             return ("SignedIn", tokens)
-        case .signedOut(let signedOut):
-            return ("SignedOut", Self.data(signedOut.revoked) { ["revoked": .string($0.text)] })
+        case .signedOut(let revoked):
+            return ("SignedOut", Self.data(revoked) { ["revoked": .string($0.text)] })
         case .erased: return ("AccountErased", [:])
         }
     }

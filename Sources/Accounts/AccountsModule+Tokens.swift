@@ -29,10 +29,9 @@ extension AccountsModule {
                 new = hash
             }
             let ended = try await tokens(of: id).filter { $0 != caller.digest }.map {
-                AccountDomainEvent.signedOut(SignedOut(revoked: $0))
+                AccountDomainEvent.signedOut(revoked: .present($0))
             }
-            let changed = AccountDomainEvent.passwordChanged(PasswordChanged(password: hash))
-            return decision(ended + [changed], on: id, after: account.version)
+            return decision(ended + [.passwordChanged(.present(hash))], on: id, after: account.version)
         }.place
         guard let id = AccountID(stream: place.stream) else {
             throw FormatError("a new password is recorded in the stream \(place.stream)")
@@ -84,7 +83,7 @@ extension AccountsModule {
         var count = 0
         let place = try await commands.handle(context) {
             guard let account = try await account(id) else { throw AccountRejection.unknownAccount }
-            let ended = try await tokens(of: id).map { AccountDomainEvent.signedOut(SignedOut(revoked: $0)) }
+            let ended = try await tokens(of: id).map { AccountDomainEvent.signedOut(revoked: .present($0)) }
             count = ended.count
             return decision(ended, on: id, after: account.version)
         }.place

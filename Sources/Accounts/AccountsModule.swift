@@ -124,7 +124,7 @@ public struct AccountsModule: Sendable {
         if hasher.isOutdated(account.password) {
             let hash = try await hasher.hash(password, salt: dependencies.randomUUID(), for: client)
             let changed = decision(
-                [.passwordChanged(PasswordChanged(password: hash))], on: account.id, after: place.version)
+                [.passwordChanged(.present(hash))], on: account.id, after: place.version)
             // If another request changed the account meanwhile, the next sign-in tries again.
             place = try await commands.append(changed, context).place ?? place
         }
@@ -138,7 +138,7 @@ public struct AccountsModule: Sendable {
     public func signOut(_ token: AccountToken, context: CommandContext) async throws -> Int64 {
         try await commands.handle(context) {
             guard let (id, version, _) = try await owner(of: token) else { throw AccountRejection.unknownToken }
-            return decision([.signedOut(SignedOut(revoked: token.digest))], on: id, after: version)
+            return decision([.signedOut(revoked: .present(token.digest))], on: id, after: version)
         }.place.position
     }
 

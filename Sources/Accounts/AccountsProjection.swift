@@ -82,11 +82,7 @@ struct AccountsProjection: Projection {
                     issue(person.token)
                 case .erased: row.isErased = true
                 }
-            case .passwordChanged(let changed):
-                switch changed.password {
-                case .present(let password): row.password = password
-                case .erased: row.isErased = true
-                }
+            case .passwordChanged(.present(let password)): row.password = password
             case .signedIn(let signedIn):
                 switch signedIn.tokens {
                 case .present(let tokens):
@@ -94,12 +90,8 @@ struct AccountsProjection: Projection {
                     issue(tokens.token)
                 case .erased: row.isErased = true
                 }
-            case .signedOut(let signedOut):
-                switch signedOut.revoked {
-                case .present(let token): revoke(token)
-                case .erased: row.isErased = true
-                }
-            case .erased: row.isErased = true
+            case .signedOut(.present(let token)): revoke(token)
+            case .passwordChanged(.erased), .signedOut(.erased), .erased: row.isErased = true
             }
             rows[id] = row
         }

@@ -100,7 +100,7 @@ struct Backend: Sendable {
     func isLogEmpty() async -> Bool { (try? await LogReader(client: readers).tail()) == 0 }
 
     /// Migrates the database, checks the stored formats of the servers that run, and builds missing read models.
-    /// - Throws: `FormatConflict` beside servers with conflicting formats, ``UnreadableLog``, `ReadModelError`, `LogGapError`,
+    /// - Throws: `FormatConflict` beside servers with conflicting formats, ``CommandFailure``, `ReadModelError`, `LogGapError`,
     ///   `PostgresError`
     static func prepare(_ database: Database, logger: Logger) async throws {
         try await database.migrate(logger: logger)
@@ -108,9 +108,9 @@ struct Backend: Sendable {
             try await warnOfLosses(client, logger: logger)
             try await Presence(formats, client: client, logger: logger).prepare()
             do { try await readModels(client, logger: logger).prepare() } catch let error as FormatError {
-                throw UnreadableLog(reason: error.description)
+                throw CommandFailure.unreadableLog(error.description)
             } catch PostgresError.refused(let refusal) where refusal.sqlState.isAboutData {
-                throw UnreadableLog(reason: "a read model cannot hold its values: \(refusal)")
+                throw CommandFailure.unreadableLog("a read model cannot hold its values: \(refusal)")
             }
             if let file = database.erasureFile {
                 try await file.prepare(isLogEmpty: try await LogReader(client: client).tail() == 0)
@@ -153,18 +153,18 @@ extension SQLState {
     fileprivate var isAboutData: Bool { rawValue.hasPrefix("22") || rawValue.hasPrefix("23") }
 }
 
-/// The log holds a recorded event that this program cannot read. It builds no read model from such a log, because readers skip no event.
-struct UnreadableLog: Error, Hashable, CustomStringConvertible {
-    /// Contains the position and the names of fields, never their values.
-    var reason: String
-
-    var description: String {
-        """
-        The log cannot be read: \(reason).
-        Nothing was changed. humon skips no event: a read model without this event would be wrong.
-        humon log verify lists all such positions; humon log show POSITION prints one.
-        If a newer humon recorded it, start that version. If it came with humon log import, import a corrected archive into a new \
-        database. Otherwise restore a backup from before it.
-        """
+extension CommandFailure {
+    /// The log holds a recorded event that this program cannot read. It builds no read model from such a log, because readers skip no
+    /// event.
+    /// - Parameter reason: the position and the names of fields, never their values
+    fileprivate static func unreadableLog(_ reason: String) -> CommandFailure {
+        CommandFailure(
+            """
+            The log cannot be read: \(reason).
+            Nothing was changed. humon skips no event: a read model without this event would be wrong.
+            humon log verify lists all such positions; humon log show POSITION prints one.
+            If a newer humon recorded it, start that version. If it came with humon log import, import a corrected archive into a new \
+            database. Otherwise restore a backup from before it.
+            """)
     }
 }

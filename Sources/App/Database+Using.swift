@@ -5,14 +5,14 @@ internal import Postgres
 
 extension Database {
     /// Runs the body with the rights of the role that may only read. Its statements have a low priority.
-    /// - Throws: ``NotUsable``, `PostgresError`, and the errors of the body
+    /// - Throws: ``CommandFailure``, `PostgresError`, and the errors of the body
     func reading<Value: Sendable>(
         connections: Int = 1, logger: Logger, _ body: @Sendable (PostgresClient) async throws -> Value
     ) async throws -> Value {
         try await using(asReader(connections: connections).inBackground, logger: logger, body)
     }
 
-    /// - Throws: ``NotUsable`` if this version did not migrate the database, or if the user lacks the role; `PostgresError`; the
+    /// - Throws: ``CommandFailure`` if this version did not migrate the database, or if the user lacks the role; `PostgresError`; the
     ///   errors of the body
     func using<Value: Sendable>(
         _ configuration: PostgresConfiguration, logger: Logger, _ body: @Sendable (PostgresClient) async throws -> Value
@@ -33,7 +33,7 @@ extension Database {
     /// membership on a connection without the role.
     private static func reason(
         _ error: PostgresError, _ configuration: PostgresConfiguration, logger: Logger
-    ) async -> NotUsable? {
+    ) async -> CommandFailure? {
         switch error {
         case .refused(let refusal):
             return [.undefinedTable, .insufficientPrivilege, .invalidSchemaName].contains(refusal.sqlState) ? .notMigrated : nil
@@ -60,24 +60,18 @@ extension Database {
     }
 }
 
-/// The reason why a command cannot use a database.
-enum NotUsable: Error, Hashable, CustomStringConvertible {
-    case notMigrated
-    case notMember(user: String, role: String)
+extension CommandFailure {
+    fileprivate static let notMigrated = CommandFailure(
+        "The database lacks tables of this version of humon, or the role \(LogRights.readerRole): run humon migrate.")
 
-    var description: String {
-        switch self {
-        case .notMigrated:
-            "The database lacks tables of this version of humon, or the role \(LogRights.readerRole): run humon migrate."
-        case .notMember(let user, let role):
-            "The user \(user) lacks the rights of this command: run GRANT \(role) TO \"\(user)\"."
-        }
+    fileprivate static func notMember(user: String, role: String) -> CommandFailure {
+        CommandFailure("The user \(user) lacks the rights of this command: run GRANT \(role) TO \"\(user)\".")
     }
 }
 
 extension Database {
     /// Runs the body with the modules, for a command that appends beside the servers. It applies no migration.
-    /// - Throws: ``NotUsable``, `FormatConflict` beside servers with conflicting formats, `ReadModelError`, `PostgresError`, and the
+    /// - Throws: ``CommandFailure``, `FormatConflict` beside servers with conflicting formats, `ReadModelError`, `PostgresError`, and the
     ///   errors of the body
     func appending<Value: Sendable>(
         logger: Logger, _ body: @escaping @Sendable (RunningModules) async throws -> Value
@@ -87,11 +81,15 @@ extension Database {
 
     /// Applies the erasure list to a log that was just imported, before any server answers from it.
     /// - Returns: the number of persons who were erased again; `nil` without an erasure list
-    /// - Throws: ``NotApplied``
+    /// - Throws: ``CommandFailure``
     func applyErasures(logger: Logger) async throws -> Int? {
         guard erasureFile != nil else { return nil }
         do { return try await running(logger: logger) { try await $0.erasures?.apply() } } catch {
-            throw NotApplied(reason: "\(error)")
+            throw CommandFailure(
+                """
+                The log was imported, and the erasures of HUMON_ERASURES were not applied: \(error)
+                humon serve with this setting applies them before it answers.
+                """)
         }
     }
 
@@ -104,16 +102,5 @@ extension Database {
         }
         let backend = Backend(self, connections: 1, logger: logger)
         return try await backend.run(logger: logger) { try await body(backend) }
-    }
-}
-
-/// The log was imported, and may have persons who were erased since.
-struct NotApplied: Error, CustomStringConvertible {
-    var reason: String
-    var description: String {
-        """
-        The log was imported, and the erasures of HUMON_ERASURES were not applied: \(reason)
-        humon serve with this setting applies them before it answers.
-        """
     }
 }

@@ -47,13 +47,13 @@ struct Database: Sendable {
 
     /// Runs the body with the database. Without a URL, starts the private cluster if it does not run. Stops it after the body if this process
     /// looks after it and no other program uses it.
-    /// - Throws: ``NoDatabase``, ``PrivateClusterError``, `CancellationError`, and the errors of the body
+    /// - Throws: ``CommandFailure``, `CancellationError`, and the errors of the body
     static func with<Value: Sendable>(
         _ settings: Settings, _ use: Use, logger: Logger, _ body: (Database) async throws -> Value
     ) async throws -> Value {
         if let url = settings.databaseURL { return try await body(Database(url: url, services: [], settings, use)) }
         do { return try await withCluster(settings, use, logger: logger, body) } catch let error as EmbeddedPostgresError {
-            throw PrivateClusterError(error: error)
+            throw CommandFailure(error.description(directory: "HUMON_DATA", programs: "HUMON_POSTGRES_BIN"))
         }
     }
 
@@ -67,7 +67,9 @@ struct Database: Sendable {
             return try await body(Database(url: url, services: [], settings, use))
         }
         if case .existing = use, try !EmbeddedCluster.exists(configuration) {
-            throw NoDatabase(directory: settings.data)
+            throw CommandFailure(
+                "The directory \(settings.data) has no database yet: start humon serve first, or name another database by --database, DATABASE_URL or HUMON_DATA."
+            )
         }
         // Failed statements would fill the log file of the private cluster, which no operator reads.
         configuration.settings["log_min_error_statement"] = "panic"
@@ -181,37 +183,21 @@ struct Database: Sendable {
 
     /// Applies missing migrations.
     /// - Parameter isTrial: whether to apply none
-    /// - Throws: ``PendingMigrationsError`` if migrations are missing and must not be applied; `PostgresError`
+    /// - Throws: ``CommandFailure`` if migrations are missing and must not be applied; `PostgresError`
     func migrate(isTrial: Bool = false, logger: Logger) async throws {
         try await withPostgres(asOwner, logger: logger) { client in
             guard settings.migrates, !isTrial else {
                 let pending = try await Migrator(client: client).pending()
-                guard pending.isEmpty else { throw PendingMigrationsError(names: pending) }
+                guard pending.isEmpty else {
+                    throw CommandFailure(
+                        "The database lacks migrations (\(pending.joined(separator: ", "))): run humon migrate, or set HUMON_MIGRATE=true."
+                    )
+                }
                 return
             }
             for name in try await Migrator(client: client).migrate() {
                 logger.notice("migration applied", metadata: ["name": "\(name)"])
             }
         }
-    }
-}
-
-/// An error of the private cluster, with the settings that help.
-struct PrivateClusterError: Error, CustomStringConvertible {
-    var error: EmbeddedPostgresError
-    var description: String { error.description(directory: "HUMON_DATA", programs: "HUMON_POSTGRES_BIN") }
-}
-
-struct NoDatabase: Error, CustomStringConvertible {
-    var directory: String
-    var description: String {
-        "The directory \(directory) has no database yet: start humon serve first, or name another database by --database, DATABASE_URL or HUMON_DATA."
-    }
-}
-
-struct PendingMigrationsError: Error, CustomStringConvertible {
-    var names: [String]
-    var description: String {
-        "The database lacks migrations (\(names.joined(separator: ", "))): run humon migrate, or set HUMON_MIGRATE=true."
     }
 }

@@ -3,29 +3,13 @@ package import EventStore
 package import Events
 package import Users
 
-/// A user attends an event, for the first time or again.
-package struct AttendanceAdded: Sendable, Hashable {
-    package var event: EventID
-    package var user: UserID
-}
-
-/// A user does not attend an event any more.
-package struct AttendanceRemoved: Sendable, Hashable {
-    package var event: EventID
-    package var user: UserID
-}
-
-/// The user was erased. It is the last domain event of the stream.
-package struct AttendanceErased: Sendable, Hashable {
-    package var event: EventID
-    package var user: UserID
-}
-
 /// The domain events of attendances. A stream has the attendance of one user at one event: added and removed in turn.
 package enum AttendanceDomainEvent: DomainEvent, Hashable {
-    case added(AttendanceAdded)
-    case removed(AttendanceRemoved)
-    case erased(AttendanceErased)
+    /// A user attends an event, for the first time or again.
+    case added(AttendanceKey)
+    case removed(AttendanceKey)
+    /// The user was erased. It is the last domain event of the stream.
+    case erased(AttendanceKey)
 
     package static let category = "attendance"
     package static let storedTypes = [
@@ -34,12 +18,13 @@ package enum AttendanceDomainEvent: DomainEvent, Hashable {
     package static let personal = PersonalMembers([], of: AttendancesModule.ofUser)
 
     package init(type: String, content: EventContent) throws {
-        let event = EventID(rawValue: try content.facts.stored("event") { $0.storedID })
-        let user = UserID(rawValue: try content.facts.stored("user") { $0.storedID })
+        let key = AttendanceKey(
+            event: EventID(rawValue: try content.facts.stored("event") { $0.storedID }),
+            user: UserID(rawValue: try content.facts.stored("user") { $0.storedID }))
         switch type {
-        case "AttendanceAdded": self = .added(AttendanceAdded(event: event, user: user))
-        case "AttendanceRemoved": self = .removed(AttendanceRemoved(event: event, user: user))
-        case "AttendanceErased": self = .erased(AttendanceErased(event: event, user: user))
+        case "AttendanceAdded": self = .added(key)
+        case "AttendanceRemoved": self = .removed(key)
+        case "AttendanceErased": self = .erased(key)
         default: throw FormatError("no stored type \(type)")
         }
     }
@@ -73,9 +58,7 @@ package enum AttendanceDomainEvent: DomainEvent, Hashable {
 
     var key: AttendanceKey {
         switch self {
-        case .added(let added): AttendanceKey(event: added.event, user: added.user)
-        case .removed(let removed): AttendanceKey(event: removed.event, user: removed.user)
-        case .erased(let erased): AttendanceKey(event: erased.event, user: erased.user)
+        case .added(let key), .removed(let key), .erased(let key): key
         }
     }
 }

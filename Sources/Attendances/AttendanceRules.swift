@@ -1,28 +1,6 @@
 internal import Encoding
-public import Events
-public import Users
-
-/// Attend an event.
-public struct AttendEvent: Sendable, Hashable {
-    public var event: EventID
-    public var by: UserID
-
-    public init(event: EventID, by: UserID) {
-        self.event = event
-        self.by = by
-    }
-}
-
-/// Attend an event no more.
-public struct LeaveEvent: Sendable, Hashable {
-    public var event: EventID
-    public var by: UserID
-
-    public init(event: EventID, by: UserID) {
-        self.event = event
-        self.by = by
-    }
-}
+internal import Events
+internal import Users
 
 /// The attendance of one user at one event, as the read model shows it.
 struct Attendance: Sendable, Hashable {
@@ -38,24 +16,17 @@ struct Attendance: Sendable, Hashable {
 /// - Parameter event: as the read model shows it; `nil` if there is none
 /// - Returns: `nil` if the user attends already
 /// - Throws: `EventRejection.notFound`, `.hidden` for the owner, `.cancelled`
-func decide(
-    _ command: AttendEvent, on attendance: Attendance, of event: Event?
-) throws(EventRejection) -> AttendanceDomainEvent? {
-    try event.live(for: command.by)
-    guard attendance.attendedAt == nil else { return nil }
-    return .added(AttendanceAdded(event: command.event, user: command.by))
+func decideAttending(_ attendance: Attendance, of event: Event?) throws(EventRejection) -> AttendanceDomainEvent? {
+    try event.live(for: attendance.key.user)
+    return attendance.attendedAt == nil ? .added(attendance.key) : nil
 }
 
 /// A user may leave a cancelled or hidden event too.
 /// - Parameter event: as the read model shows it; `nil` if there is none
 /// - Returns: `nil` if the user does not attend
 /// - Throws: `EventRejection.notFound` and `.hidden` if the user does not attend and may not know of the event
-func decide(
-    _ command: LeaveEvent, on attendance: Attendance, of event: Event?
-) throws(EventRejection) -> AttendanceDomainEvent? {
-    guard attendance.attendedAt != nil else {
-        try event.visible(to: command.by)
-        return nil
-    }
-    return .removed(AttendanceRemoved(event: command.event, user: command.by))
+func decideLeaving(_ attendance: Attendance, of event: Event?) throws(EventRejection) -> AttendanceDomainEvent? {
+    guard attendance.attendedAt == nil else { return .removed(attendance.key) }
+    try event.visible(to: attendance.key.user)
+    return nil
 }

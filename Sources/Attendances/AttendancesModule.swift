@@ -1,10 +1,10 @@
 internal import Encoding
 public import EventStore
-internal import Events
+public import Events
 internal import Foundation
 internal import Postgres
 package import ServiceLifecycle
-internal import Users
+public import Users
 
 extension ModuleRegistration {
     /// Users who attend events.
@@ -23,8 +23,7 @@ public struct AttendancesModule: Sendable {
             """
         ).decode(Int64.self).map { event in
             let key = AttendanceKey(event: EventID(rawValue: event), user: UserID(rawValue: user))
-            let erased = AttendanceErased(event: key.event, user: key.user)
-            return PersonalStream(key.stream, endsWith: AttendanceDomainEvent.erased(erased))
+            return PersonalStream(key.stream, endsWith: AttendanceDomainEvent.erased(key))
         }
     }
 
@@ -56,16 +55,16 @@ public struct AttendancesModule: Sendable {
     /// - Returns: a position from which on the attendance is in the log
     /// - Throws: `EventRejection`, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:by:_:)`
     @discardableResult
-    public func attend(_ command: AttendEvent, context: CommandContext) async throws -> Int64 {
-        try await change(AttendanceKey(event: command.event, user: command.by), context) { try decide(command, on: $0, of: $1) }
+    public func attend(_ event: EventID, by user: UserID, context: CommandContext) async throws -> Int64 {
+        try await change(AttendanceKey(event: event, user: user), context) { try decideAttending($0, of: $1) }
     }
 
     /// Lets a user leave an event, a cancelled or hidden one too. A repetition changes nothing.
     /// - Returns: a position from which on the log has no attendance of the user
-    /// - Throws: `EventRejection` if the user does not attend and may not know of the event, and what ``attend(_:context:)`` throws
+    /// - Throws: `EventRejection` if the user does not attend and may not know of the event, and what ``attend(_:by:context:)`` throws
     @discardableResult
-    public func leave(_ command: LeaveEvent, context: CommandContext) async throws -> Int64 {
-        try await change(AttendanceKey(event: command.event, user: command.by), context) { try decide(command, on: $0, of: $1) }
+    public func leave(_ event: EventID, by user: UserID, context: CommandContext) async throws -> Int64 {
+        try await change(AttendanceKey(event: event, user: user), context) { try decideLeaving($0, of: $1) }
     }
 
     /// Appends what the rule decides on the present attendance. Returns when this node's counts show the result, or after a second.

@@ -31,10 +31,9 @@ public struct Event: Sendable, Hashable {
     }
 
     /// The event after a change of its details.
-    func applying(_ update: EventUpdated) -> Event {
+    func applying(_ details: EventDetails) -> Event {
         var event = self
-        if case .present(let details) = update.details.details { event.details = details }
-        event.version = version + 1
+        (event.details, event.version) = (details, version + 1)
         return event
     }
 

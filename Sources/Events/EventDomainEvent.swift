@@ -2,44 +2,17 @@ package import Encoding
 package import EventStore
 package import Users
 
-/// A user created an event.
-package struct EventCreated: Sendable, Hashable {
-    package var owner: UserID
-    package var details: RecordedDetails
-
-    package init(owner: UserID, details: EventDetails) { self.init(owner: owner, details: RecordedDetails(details)) }
-
-    fileprivate init(owner: UserID, details: RecordedDetails) {
-        self.owner = owner
-        self.details = details
-    }
-}
-
-/// The owner changed an event. The details are complete.
-package struct EventUpdated: Sendable, Hashable {
-    package var details: RecordedDetails
-
-    package init(details: EventDetails) { self.details = RecordedDetails(details) }
-    fileprivate init(details: RecordedDetails) { self.details = details }
-}
-
-/// An operator hid an event from all users.
-package struct EventHidden: Sendable, Hashable {
-    /// The operator's words. Only tools show them.
-    package var reason: Personal<String>
-
-    package init(reason: String) { self.reason = .present(reason) }
-    fileprivate init(reason: Personal<String>) { self.reason = reason }
-}
-
 /// The domain events of events.
 package enum EventDomainEvent: DomainEvent, Hashable {
-    case created(EventCreated)
-    case updated(EventUpdated)
+    /// A user created an event.
+    case created(owner: UserID, details: RecordedDetails)
+    /// The owner changed an event. The details are complete.
+    case updated(RecordedDetails)
     /// The owner cancelled an event, for ever.
     case cancelled
-    case hidden(EventHidden)
-    /// An operator took ``hidden(_:)`` back.
+    /// An operator hid an event from all users. Only tools show the operator's words.
+    case hidden(reason: Personal<String>)
+    /// An operator took ``hidden(reason:)`` back.
     case unhidden
     /// The owner was erased. It is the last domain event of the stream.
     case erased
@@ -57,12 +30,11 @@ package enum EventDomainEvent: DomainEvent, Hashable {
         switch type {
         case "EventCreated":
             let owner = UserID(rawValue: try content.facts.stored("owner") { $0.storedID })
-            self = .created(EventCreated(owner: owner, details: try RecordedDetails(stored: content)))
-        case "EventUpdated": self = .updated(EventUpdated(details: try RecordedDetails(stored: content)))
+            self = .created(owner: owner, details: try RecordedDetails(stored: content))
+        case "EventUpdated": self = .updated(try RecordedDetails(stored: content))
         case "EventCancelled": self = .cancelled
         case "EventHidden":
-            let reason = try content.readPersonal { try $0.stored("reason") { $0.storedString } }
-            self = .hidden(EventHidden(reason: reason))
+            self = .hidden(reason: try content.readPersonal { try $0.stored("reason") { $0.storedString } })
         case "EventUnhidden": self = .unhidden
         case "EventErased": self = .erased
         default: throw FormatError("no stored type \(type)")
@@ -82,16 +54,13 @@ package enum EventDomainEvent: DomainEvent, Hashable {
 
     package var stored: (type: String, data: JSON) {
         switch self {
-        case .created(let created):
-            let owner = JSONObject.Member(name: "owner", value: JSON(created.owner.rawValue))
-            return ("EventCreated", .object(JSONObject(members: [owner] + created.details.stored)))
-        case .updated(let updated): return ("EventUpdated", .object(JSONObject(members: updated.details.stored)))
+        case .created(let owner, let details):
+            let owner = JSONObject.Member(name: "owner", value: JSON(owner.rawValue))
+            return ("EventCreated", .object(JSONObject(members: [owner] + details.stored)))
+        case .updated(let details): return ("EventUpdated", .object(JSONObject(members: details.stored)))
         case .cancelled: return ("EventCancelled", [:])
-        case .hidden(let hidden):
-            switch hidden.reason {
-            case .present(let reason): return ("EventHidden", ["reason": .string(reason)])
-            case .erased: return ("EventHidden", [:])
-            }
+        case .hidden(.present(let reason)): return ("EventHidden", ["reason": .string(reason)])
+        case .hidden(.erased): return ("EventHidden", [:])
         case .unhidden: return ("EventUnhidden", [:])
         case .erased: return ("EventErased", [:])
         }

@@ -1,51 +1,29 @@
+internal import EventStore
 public import Users
 
-/// Cancel an event. That is final.
-public struct CancelEvent: Sendable, Hashable {
-    public var id: EventID
-    public var by: UserID
-    public var condition: VersionCondition
-
-    public init(id: EventID, by: UserID, condition: VersionCondition = VersionCondition()) {
-        self.id = id
-        self.by = by
-        self.condition = condition
-    }
-}
-
-/// Hide an event from all users. Only operators do this.
-public struct HideEvent: Sendable, Hashable {
+/// An operator's words on why an event is hidden. The log keeps them.
+public struct HidingReason: Sendable, Hashable {
     /// The longest reason, in Unicode scalars.
-    public static let reasonLimit = 1_000
+    public static let limit = 1_000
 
-    public let id: EventID
-    public let reason: String
+    let text: String
 
-    /// - Parameter reason: the operator's words, which the log keeps
-    /// - Throws: ``ReasonError``
-    public init(id: EventID, reason: String) throws(ReasonError) {
-        guard !reason.unicodeScalars.allSatisfy(\.properties.isWhitespace) else { throw ReasonError("is blank") }
-        guard reason.unicodeScalars.count <= Self.reasonLimit else {
-            throw ReasonError("is longer than \(Self.reasonLimit) characters")
+    /// - Throws: ``InvalidError``
+    public init(_ text: String) throws(InvalidError) {
+        guard !text.unicodeScalars.allSatisfy(\.properties.isWhitespace) else { throw InvalidError("is blank") }
+        guard text.unicodeScalars.count <= Self.limit else {
+            throw InvalidError("is longer than \(Self.limit) characters")
         }
-        guard !reason.utf8.contains(0) else { throw ReasonError("contains a null character") }
-        self.id = id
-        self.reason = reason
+        guard !text.utf8.contains(0) else { throw InvalidError("contains a null character") }
+        self.text = text
     }
 
     /// The reason cannot be recorded. The description never shows the reason.
-    public struct ReasonError: Error, Hashable, CustomStringConvertible {
+    public struct InvalidError: Error, Hashable, CustomStringConvertible {
         public let description: String
 
         fileprivate init(_ fault: String) { description = "The reason \(fault)." }
     }
-}
-
-/// Show a hidden event again. Only operators do this.
-public struct UnhideEvent: Sendable, Hashable {
-    public var id: EventID
-
-    public init(id: EventID) { self.id = id }
 }
 
 extension Event? {
@@ -82,25 +60,27 @@ extension Event? {
 /// - Parameter mark: returns the mark of an event's content
 /// - Returns: `nil` if the event is cancelled already
 /// - Throws: ``EventRejection``
-func decide(_ command: CancelEvent, on event: Event?, mark: (Event) -> UInt32) throws(EventRejection) -> EventDomainEvent? {
-    let event = try event.owned(by: command.by)
+func decideCancellation(
+    of event: Event?, by caller: UserID, if condition: VersionCondition, mark: (Event) -> UInt32
+) throws(EventRejection) -> EventDomainEvent? {
+    let event = try event.owned(by: caller)
     guard !event.isCancelled else { return nil }
-    guard command.condition.holds(for: event.version(mark)) else { throw .changedMeanwhile }
+    guard condition.holds(for: event.version(mark)) else { throw .changedMeanwhile }
     return .cancelled
 }
 
 /// An operator may hide a cancelled event too.
 /// - Returns: `nil` if the event is hidden already
 /// - Throws: ``EventRejection/notFound``
-func decide(_ command: HideEvent, on event: Event?) throws(EventRejection) -> EventDomainEvent? {
+func decideHiding(of event: Event?, reason: HidingReason) throws(EventRejection) -> EventDomainEvent? {
     guard let event else { throw .notFound }
-    return event.isHidden ? nil : .hidden(EventHidden(reason: command.reason))
+    return event.isHidden ? nil : .hidden(reason: .present(reason.text))
 }
 
 /// A cancelled event stays cancelled.
 /// - Returns: `nil` if the event is not hidden
 /// - Throws: ``EventRejection/notFound``
-func decide(_ command: UnhideEvent, on event: Event?) throws(EventRejection) -> EventDomainEvent? {
+func decideUnhiding(of event: Event?) throws(EventRejection) -> EventDomainEvent? {
     guard let event else { throw .notFound }
     return event.isHidden ? .unhidden : nil
 }

@@ -1,5 +1,5 @@
 public import EventStore
-public import Users
+internal import Users
 
 /// Why a command on events is refused.
 public enum EventRejection: Rejection, Hashable {
@@ -45,35 +45,10 @@ public enum EventRejection: Rejection, Hashable {
     }
 }
 
-/// Create an event.
-public struct CreateEvent: Sendable, Hashable {
-    public var details: EventDetails
-    public var owner: UserID
-
-    public init(details: EventDetails, owner: UserID) {
-        self.details = details
-        self.owner = owner
-    }
-}
-
-/// Change an event.
-public struct UpdateEvent: Sendable, Hashable {
-    public enum Change: Sendable, Hashable {
-        case replace(EventDetails)
-        case merge(EventPatch)
-    }
-
-    public var id: EventID
-    public var change: Change
-    public var by: UserID
-    public var condition: VersionCondition
-
-    public init(id: EventID, change: Change, by: UserID, condition: VersionCondition = VersionCondition()) {
-        self.id = id
-        self.change = change
-        self.by = by
-        self.condition = condition
-    }
+/// A change of an event's details.
+public enum DetailsChange: Sendable, Hashable {
+    case replace(EventDetails)
+    case merge(EventPatch)
 }
 
 /// Every user may create events, and have as many live events as the quota says.
@@ -81,22 +56,26 @@ public struct UpdateEvent: Sendable, Hashable {
 ///   - liveEvents: the number of the user's live events; `nil` if there is room
 ///   - quota: 0 for none
 /// - Throws: ``EventRejection/tooManyEvents(maximum:)``
-func decide(_ command: CreateEvent, liveEvents: Int? = nil, quota: Int = 0) throws(EventRejection) -> EventCreated {
+func decideCreation(
+    of details: EventDetails, by owner: UserID, liveEvents: Int? = nil, quota: Int = 0
+) throws(EventRejection) -> EventDomainEvent {
     if let liveEvents, quota > 0, liveEvents >= quota { throw .tooManyEvents(maximum: quota) }
-    return EventCreated(owner: command.owner, details: command.details)
+    return .created(owner: owner, details: RecordedDetails(details))
 }
 
 /// Only the owner may change an event, and only in a version that the owner expects. A change to equal details is recorded too.
 /// - Parameter mark: returns the mark of an event's content
-/// - Returns: `nil` for a patch without fields
+/// - Returns: the new details; `nil` for a patch without fields
 /// - Throws: ``EventRejection``
-func decide(_ command: UpdateEvent, on event: Event?, mark: (Event) -> UInt32) throws(EventRejection) -> EventUpdated? {
-    let event = try event.owned(by: command.by)
+func decide(
+    _ change: DetailsChange, of event: Event?, by caller: UserID, if condition: VersionCondition, mark: (Event) -> UInt32
+) throws(EventRejection) -> EventDetails? {
+    let event = try event.owned(by: caller)
     guard !event.isCancelled else { throw .cancelled }
-    guard command.condition.holds(for: event.version(mark)) else { throw .changedMeanwhile }
-    switch command.change {
-    case .replace(let details): return EventUpdated(details: details)
+    guard condition.holds(for: event.version(mark)) else { throw .changedMeanwhile }
+    switch change {
+    case .replace(let details): return details
     case .merge(EventPatch.empty): return nil
-    case .merge(let patch): return EventUpdated(details: patch.applied(to: event.details))
+    case .merge(let patch): return patch.applied(to: event.details)
     }
 }

@@ -68,12 +68,14 @@ public final class EventsModule: Sendable {
 
     /// - Returns: the event, and the position at which it is recorded
     /// - Throws: ``EventRejection/tooManyEvents(maximum:)``, and the errors of `CommandHandler.handle(_:by:_:)`
-    public func create(_ command: CreateEvent, context: CommandContext) async throws -> (id: EventID, position: Int64) {
-        let (owner, limit) = (command.owner, quota.limit)
+    public func create(_ details: EventDetails, by owner: UserID, context: CommandContext) async throws -> (
+        id: EventID, position: Int64
+    ) {
+        let limit = quota.limit
         let count = { @Sendable in try await self.liveEvents(of: owner, atMost: limit) }
         let place = try await quota.withRoom(for: owner, counting: count) { live in
             try await commands.handle(context, by: owner.stream) {
-                let created = EventDomainEvent.created(try decide(command, liveEvents: live, quota: limit))
+                let created = try decideCreation(of: details, by: owner, liveEvents: live, quota: limit)
                 // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
                 let id = EventID(rawValue: try await ids.next())
                 return Decision(created, to: id.stream, after: 0, by: owner.rawValue)
@@ -108,40 +110,47 @@ public final class EventsModule: Sendable {
 
     /// Decides on the present event. If another writer is faster, it decides again.
     /// - Throws: ``EventRejection``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:by:_:)`
-    public func update(_ command: UpdateEvent, context: CommandContext) async throws -> Updated {
+    public func update(
+        _ id: EventID, _ change: DetailsChange, by caller: UserID, if condition: VersionCondition = VersionCondition(),
+        context: CommandContext
+    ) async throws -> Updated {
         var candidates: [Event?] = []
-        let place = try await change(command.id, by: command.by, context) { event in
-            let update = try decide(command, on: event, mark: mark(of:))
-            candidates = [event, update.flatMap { event?.applying($0) }]
-            return update.map { .updated($0) }
+        let place = try await self.change(id, by: caller, context) { event in
+            let details = try decide(change, of: event, by: caller, if: condition, mark: mark(of:))
+            candidates = [event, details.flatMap { event?.applying($0) }]
+            return details.map { .updated(RecordedDetails($0)) }
         }.place
         let position = try await waitUntilVisible(place).position
         // A repetition was decided on the version that the first attempt left, or on a later one.
         var event = candidates.compactMap(\.self).first { $0.version == place.version }
-        if event == nil { event = try await recordedEvent(command.id, at: place.version) }
+        if event == nil { event = try await recordedEvent(id, at: place.version) }
         return Updated(position: position, version: event?.version(mark(of:)))
     }
 
     /// Cancels an event for ever. A repetition changes nothing.
     /// - Returns: the event, and a position from which on the cancellation is in the log
-    /// - Throws: what ``update(_:context:)`` throws
-    public func cancel(_ command: CancelEvent, context: CommandContext) async throws -> (id: EventID, position: Int64) {
-        let changed = try await change(command.id, by: command.by, context) { try decide(command, on: $0, mark: mark(of:)) }
+    /// - Throws: what ``update(_:_:by:if:context:)`` throws
+    public func cancel(
+        _ id: EventID, by caller: UserID, if condition: VersionCondition = VersionCondition(), context: CommandContext
+    ) async throws -> (id: EventID, position: Int64) {
+        let changed = try await change(id, by: caller, context) {
+            try decideCancellation(of: $0, by: caller, if: condition, mark: mark(of:))
+        }
         return try await waitUntilVisible(changed.place)
     }
 
     /// Hides an event from all users, on behalf of an operator. A repetition changes nothing.
     /// - Returns: the place that shows it, and whether nothing was recorded
-    /// - Throws: what ``update(_:context:)`` throws
-    public func hide(_ command: HideEvent, context: CommandContext) async throws -> Operated {
-        try await operate(on: command.id, context) { try decide(command, on: $0) }
+    /// - Throws: what ``update(_:_:by:if:context:)`` throws
+    public func hide(_ id: EventID, reason: HidingReason, context: CommandContext) async throws -> Operated {
+        try await operate(on: id, context) { try decideHiding(of: $0, reason: reason) }
     }
 
     /// Shows a hidden event again, on behalf of an operator. A repetition changes nothing.
     /// - Returns: the place that shows it, and whether nothing was recorded
-    /// - Throws: what ``update(_:context:)`` throws
-    public func unhide(_ command: UnhideEvent, context: CommandContext) async throws -> Operated {
-        try await operate(on: command.id, context) { try decide(command, on: $0) }
+    /// - Throws: what ``update(_:_:by:if:context:)`` throws
+    public func unhide(_ id: EventID, context: CommandContext) async throws -> Operated {
+        try await operate(on: id, context) { try decideUnhiding(of: $0) }
     }
 
     /// What became of a command of an operator.

@@ -99,10 +99,10 @@ struct EventRow: Sendable, Hashable {
     mutating func apply(_ event: EventDomainEvent, version: Int32) {
         self.version = version
         switch event {
-        case .created(let created):
-            owner = created.owner
-            apply(created.details)
-        case .updated(let updated): apply(updated.details)
+        case .created(let owner, let details):
+            self.owner = owner
+            apply(details)
+        case .updated(let details): apply(details)
         case .cancelled: isCancelled = true
         case .hidden: isHidden = true
         case .unhidden: isHidden = false

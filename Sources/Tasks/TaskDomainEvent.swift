@@ -2,31 +2,11 @@ package import Accounts
 package import Encoding
 package import EventStore
 
-/// A person wrote a task down.
-package struct TaskCreated: Sendable, Hashable {
-    package var account: AccountID
-    package var title: Personal<String>
-
-    package init(account: AccountID, title: String) { self.init(account: account, title: .present(title)) }
-
-    fileprivate init(account: AccountID, title: Personal<String>) {
-        self.account = account
-        self.title = title
-    }
-}
-
-/// The task has another title.
-package struct TaskRenamed: Sendable, Hashable {
-    package var title: Personal<String>
-
-    package init(title: String) { self.title = .present(title) }
-    fileprivate init(title: Personal<String>) { self.title = title }
-}
-
 /// The domain events of tasks.
 package enum TaskDomainEvent: DomainEvent, Hashable {
-    case created(TaskCreated)
-    case renamed(TaskRenamed)
+    /// A person wrote a task down.
+    case created(account: AccountID, title: Personal<String>)
+    case renamed(title: Personal<String>)
     case completed
     case reopened
     case deleted
@@ -44,8 +24,8 @@ package enum TaskDomainEvent: DomainEvent, Hashable {
         switch type {
         case "TaskCreated":
             let account = AccountID(rawValue: try content.facts.stored("account") { $0.storedID })
-            self = .created(TaskCreated(account: account, title: try Self.title(content)))
-        case "TaskRenamed": self = .renamed(TaskRenamed(title: try Self.title(content)))
+            self = .created(account: account, title: try Self.title(content))
+        case "TaskRenamed": self = .renamed(title: try Self.title(content))
         case "TaskCompleted": self = .completed
         case "TaskReopened": self = .reopened
         case "TaskDeleted": self = .deleted
@@ -69,9 +49,9 @@ package enum TaskDomainEvent: DomainEvent, Hashable {
 
     package var stored: (type: String, data: JSON) {
         switch self {
-        case .created(let created):
-            ("TaskCreated", Self.data([.init(name: "account", value: JSON(created.account.rawValue))], created.title))
-        case .renamed(let renamed): ("TaskRenamed", Self.data([], renamed.title))
+        case .created(let account, let title):
+            ("TaskCreated", Self.data([.init(name: "account", value: JSON(account.rawValue))], title))
+        case .renamed(let title): ("TaskRenamed", Self.data([], title))
         case .completed: ("TaskCompleted", [:])
         case .reopened: ("TaskReopened", [:])
         case .deleted: ("TaskDeleted", [:])

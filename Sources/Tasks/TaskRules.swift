@@ -1,4 +1,4 @@
-public import Accounts
+internal import Accounts
 public import Encoding
 public import EventStore
 
@@ -82,41 +82,6 @@ public struct TaskChange: Sendable, Hashable {
     }
 }
 
-/// Write a task down.
-public struct CreateTask: Sendable, Hashable {
-    public var task: NewTask
-    public var account: AccountID
-
-    public init(_ task: NewTask, account: AccountID) {
-        self.task = task
-        self.account = account
-    }
-}
-
-/// Change a task.
-public struct UpdateTask: Sendable, Hashable {
-    public var id: TaskID
-    public var change: TaskChange
-    public var by: AccountID
-
-    public init(id: TaskID, change: TaskChange, by: AccountID) {
-        self.id = id
-        self.change = change
-        self.by = by
-    }
-}
-
-/// Delete a task.
-public struct DeleteTask: Sendable, Hashable {
-    public var id: TaskID
-    public var by: AccountID
-
-    public init(id: TaskID, by: AccountID) {
-        self.id = id
-        self.by = by
-    }
-}
-
 /// Why a command on tasks is refused.
 public enum TaskRejection: Rejection, Hashable {
     case invalid(errors: [FieldError])
@@ -137,30 +102,31 @@ let taskLimit: Int64 = 1_000
 /// A task that is completed from the start is created and completed in one append.
 /// - Parameter count: the number of the account's tasks
 /// - Throws: ``TaskRejection/invalid(errors:)`` if the account has too many
-func decide(_ command: CreateTask, count: Int64) throws(TaskRejection) -> [TaskDomainEvent] {
+func decideCreation(of new: NewTask, by account: AccountID, count: Int64) throws(TaskRejection) -> [TaskDomainEvent] {
     guard count < taskLimit else {
         throw .invalid(errors: [FieldError("tasks", .tooMany, "are too many (maximum is \(taskLimit))", at: "/task")])
     }
-    let created = TaskDomainEvent.created(TaskCreated(account: command.account, title: command.task.title.text))
-    return command.task.isCompleted ? [created, .completed] : [created]
+    let created = TaskDomainEvent.created(account: account, title: .present(new.title.text))
+    return new.isCompleted ? [created, .completed] : [created]
 }
 
-/// Returns the changes that the task needs; none if the task is as the command wants it.
+/// Returns what the change needs; nothing if the task is as the account wants it.
 /// - Throws: ``TaskRejection/notFound``
-func decide(_ command: UpdateTask, on task: AccountTask?) throws(TaskRejection) -> [TaskDomainEvent] {
-    guard let task, task.account == command.by else { throw .notFound }
+func decide(_ change: TaskChange, of task: AccountTask?, by account: AccountID) throws(TaskRejection) -> [TaskDomainEvent] {
+    let task = try task.owned(by: account)
     var events: [TaskDomainEvent] = []
-    if let title = command.change.title?.text, !title.hasSameBytes(as: task.title) {
-        events.append(.renamed(TaskRenamed(title: title)))
-    }
-    if let isCompleted = command.change.isCompleted, isCompleted != task.isCompleted {
+    if let title = change.title?.text, !title.hasSameBytes(as: task.title) { events.append(.renamed(title: .present(title))) }
+    if let isCompleted = change.isCompleted, isCompleted != task.isCompleted {
         events.append(isCompleted ? .completed : .reopened)
     }
     return events
 }
 
-/// - Throws: ``TaskRejection/notFound``
-func decide(_ command: DeleteTask, on task: AccountTask?) throws(TaskRejection) -> TaskDomainEvent {
-    guard let task, task.account == command.by else { throw .notFound }
-    return .deleted
+extension AccountTask? {
+    /// Checks that the task is there and that the account owns it.
+    /// - Throws: ``TaskRejection/notFound``
+    func owned(by account: AccountID) throws(TaskRejection) -> AccountTask {
+        guard let self, self.account == account else { throw .notFound }
+        return self
+    }
 }

@@ -36,9 +36,11 @@ public struct TasksModule: Sendable {
 
     /// - Returns: the new task, and the position at which it is recorded
     /// - Throws: ``TaskRejection``, `PostgresError`, and the errors of `CommandHandler.handle(_:by:_:)`
-    public func create(_ command: CreateTask, context: CommandContext) async throws -> (task: AccountTask, position: Int64) {
-        let place = try await commands.handle(context, by: command.account.stream) {
-            let events = try decide(command, count: try await count(command.account))
+    public func create(_ new: NewTask, by account: AccountID, context: CommandContext) async throws -> (
+        task: AccountTask, position: Int64
+    ) {
+        let place = try await commands.handle(context, by: account.stream) {
+            let events = try decideCreation(of: new, by: account, count: try await count(account))
             // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
             return decision(events, on: TaskID(rawValue: try await ids.next()), after: 0)
         }.place
@@ -47,8 +49,7 @@ public struct TasksModule: Sendable {
         }
         // The task as it was when it was created, so that a repetition gets the first response.
         let task = AccountTask(
-            id: id, version: place.version, account: command.account, title: command.task.title.text,
-            isCompleted: command.task.isCompleted)
+            id: id, version: place.version, account: account, title: new.title.text, isCompleted: new.isCompleted)
         return (task, place.position)
     }
 
@@ -56,17 +57,19 @@ public struct TasksModule: Sendable {
     /// - Returns: the changed task, and a position from which on the change is in the log. A repetition under a key gets the task as it
     ///   was after the first attempt
     /// - Throws: ``TaskRejection``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:by:_:)`
-    public func update(_ command: UpdateTask, context: CommandContext) async throws -> (task: AccountTask, position: Int64) {
+    public func update(
+        _ id: TaskID, _ change: TaskChange, by account: AccountID, context: CommandContext
+    ) async throws -> (task: AccountTask, position: Int64) {
         var changed: AccountTask?
-        let place = try await commands.handle(context, by: command.by.stream) {
-            let task = try await task(command.id)
-            let events = try decide(command, on: task)
+        let place = try await commands.handle(context, by: account.stream) {
+            let task = try await task(id)
+            let events = try decide(change, of: task, by: account)
             changed = events.reduce(task) { $0?.applying($1) }
-            return decision(events, on: command.id, after: task?.version ?? 0)
+            return decision(events, on: id, after: task?.version ?? 0)
         }.place
         // A repetition was decided on a later version, or rejected.
         if context.key != nil, changed?.version != place.version {
-            changed = try await recordedTask(command.id, at: place.version)
+            changed = try await recordedTask(id, at: place.version)
         }
         // Without a key, a task that does not exist was rejected.
         guard let changed else { throw TaskRejection.notFound }
@@ -75,10 +78,9 @@ public struct TasksModule: Sendable {
 
     /// - Returns: the position at which the deletion is recorded
     /// - Throws: ``TaskRejection``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:by:_:)`
-    public func delete(_ command: DeleteTask, context: CommandContext) async throws -> Int64 {
-        try await commands.handle(context, by: command.by.stream) {
-            let task = try await task(command.id)
-            return decision([try decide(command, on: task)], on: command.id, after: task?.version ?? 0)
+    public func delete(_ id: TaskID, by account: AccountID, context: CommandContext) async throws -> Int64 {
+        try await commands.handle(context, by: account.stream) {
+            decision([.deleted], on: id, after: try await task(id).owned(by: account).version)
         }.place.position
     }
 
@@ -103,9 +105,9 @@ public struct TasksModule: Sendable {
         for types in [["TaskCreated"], ["TaskRenamed"], ["TaskCompleted", "TaskReopened"], ["TaskDeleted"]] {
             guard let event = try await reader.newest(of: id.stream, types: types, through: version) else { continue }
             switch try event.decoded(as: TaskDomainEvent.self).event {
-            case .created(let created):
-                guard case .present(let title) = created.title else { return nil }
-                task = AccountTask(id: id, version: 1, account: created.account, title: title, isCompleted: false)
+            case .created(_, .erased): return nil
+            case .created(let account, .present(let title)):
+                task = AccountTask(id: id, version: 1, account: account, title: title, isCompleted: false)
             case let change: task = task?.applying(change)
             }
         }

@@ -26,10 +26,10 @@ struct TasksProjection: Projection {
         mutating func apply(_ event: TaskDomainEvent, version: Int32, recordedAt: Timestamp? = nil) {
             self.version = version
             switch event {
-            case .created(let created):
-                (account, createdAt, isCompleted) = (created.account, recordedAt, false)
-                apply(created.title)
-            case .renamed(let renamed): apply(renamed.title)
+            case .created(let account, let title):
+                (self.account, createdAt, isCompleted) = (account, recordedAt, false)
+                apply(title)
+            case .renamed(let title): apply(title)
             case .completed: isCompleted = true
             case .reopened: isCompleted = false
             case .deleted: isDeleted = true

@@ -1,27 +1,12 @@
 package import Encoding
 package import EventStore
 
-/// A device signed up, and with it a new user.
-package struct UserCreated: Sendable, Hashable {
-    package var device: Personal<DeviceDigest>
-
-    package init(device: DeviceDigest) { self.device = .present(device) }
-    fileprivate init(device: Personal<DeviceDigest>) { self.device = device }
-}
-
-/// A user got a new token in place of the present one.
-package struct TokenRotated: Sendable, Hashable {
-    /// The digest of the new token.
-    package var device: Personal<DeviceDigest>
-
-    package init(device: DeviceDigest) { self.device = .present(device) }
-    fileprivate init(device: Personal<DeviceDigest>) { self.device = device }
-}
-
 /// The domain events of users.
 package enum UserDomainEvent: DomainEvent, Hashable {
-    case created(UserCreated)
-    case rotated(TokenRotated)
+    /// A device signed up, and with it a new user.
+    case created(device: Personal<DeviceDigest>)
+    /// A user got a new token in place of the present one.
+    case rotated(device: Personal<DeviceDigest>)
     /// The user or an operator ended the token. The user has no token from then on.
     case revoked
     /// The user, or an operator for them, asked to be forgotten. It is the last domain event of the stream.
@@ -37,8 +22,8 @@ package enum UserDomainEvent: DomainEvent, Hashable {
 
     package init(type: String, content: EventContent) throws {
         switch type {
-        case "UserCreated": self = .created(UserCreated(device: try Self.device(content)))
-        case "TokenRotated": self = .rotated(TokenRotated(device: try Self.device(content)))
+        case "UserCreated": self = .created(device: try Self.device(content))
+        case "TokenRotated": self = .rotated(device: try Self.device(content))
         case "TokenRevoked": self = .revoked
         case "UserErased": self = .erased
         default: throw FormatError("no stored type \(type)")
@@ -61,8 +46,8 @@ package enum UserDomainEvent: DomainEvent, Hashable {
 
     package var stored: (type: String, data: JSON) {
         switch self {
-        case .created(let created): ("UserCreated", Self.data(created.device))
-        case .rotated(let rotated): ("TokenRotated", Self.data(rotated.device))
+        case .created(let device): ("UserCreated", Self.data(device))
+        case .rotated(let device): ("TokenRotated", Self.data(device))
         case .revoked: ("TokenRevoked", [:])
         case .erased: ("UserErased", [:])
         }

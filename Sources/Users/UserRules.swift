@@ -9,19 +9,6 @@ struct User: Sendable, Hashable {
     var device: DeviceDigest?
 }
 
-/// Replace the caller's token.
-public struct RotateToken: Sendable, Hashable {
-    /// The caller's present token.
-    public var old: DeviceToken
-    /// The token that replaces it; `nil` for a random one.
-    public var new: DeviceToken?
-
-    public init(old: DeviceToken, new: DeviceToken?) {
-        self.old = old
-        self.new = new
-    }
-}
-
 /// Why a command on users is refused.
 public enum UserRejection: Rejection, Hashable {
     /// The token is not well formed: ``DeviceToken/isWellFormed``.
@@ -49,11 +36,11 @@ public enum UserRejection: Rejection, Hashable {
 /// Only the present token of a user can be replaced, and only by a token that no user had before. The log holds the second half of the
 /// rule: it records each token once.
 /// - Throws: ``UserRejection``
-func decide(_ command: RotateToken, to new: DeviceToken, on user: User?) throws(UserRejection) -> TokenRotated {
+func decideRotation(of old: DeviceToken, to new: DeviceToken, on user: User?) throws(UserRejection) -> UserDomainEvent {
     guard new.isWellFormed else { throw .malformedToken }
-    guard let user, user.device == command.old.digest else { throw .unknownToken }
-    guard new.digest != command.old.digest else { throw .usedToken }
-    return TokenRotated(device: new.digest)
+    guard let user, user.device == old.digest else { throw .unknownToken }
+    guard new.digest != old.digest else { throw .usedToken }
+    return .rotated(device: .present(new.digest))
 }
 
 /// - Returns: `nil` if the user has no token already

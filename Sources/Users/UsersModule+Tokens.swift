@@ -5,19 +5,22 @@ extension UsersModule {
     /// Replaces a token. From the returned position on, the old token is dead on every node.
     ///
     /// The new token makes the command repeatable: the same two tokens get the same result again, as long as the new one is alive.
+    /// - Parameters:
+    ///   - old: the caller's present token
+    ///   - new: `nil` for a random one
     /// - Throws: ``UserRejection``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:by:_:)`
-    public func rotate(_ command: RotateToken, context: CommandContext) async throws -> (
+    public func rotate(_ old: DeviceToken, to new: DeviceToken?, context: CommandContext) async throws -> (
         id: UserID, token: DeviceToken, position: Int64
     ) {
-        let new = command.new ?? newToken()
+        let new = new ?? newToken()
         var rotated: (stream: StreamName, version: Int32)?
         let place = try await commands.handle(context) {
-            let user = try await table.user(of: command.old)
-            if user == nil, let first = try await table.user(of: new), try await didReplace(command.old, by: new, of: first) {
+            let user = try await table.user(of: old)
+            if user == nil, let first = try await table.user(of: new), try await didReplace(old, by: new, of: first) {
                 rotated = (first.id.stream, first.version)
                 return Decision([], to: first.id.stream, after: first.version, by: nil)
             }
-            let event = UserDomainEvent.rotated(try decide(command, to: new, on: user))
+            let event = try decideRotation(of: old, to: new, on: user)
             // A user that does not exist was rejected.
             guard let user else { throw UserRejection.unknownToken }
             rotated = (user.id.stream, user.version + 1)
@@ -36,8 +39,8 @@ extension UsersModule {
         let recorded = try await LogReader(client: database).read(stream: user.id.stream, after: user.version - 2)
         guard recorded.count == 2 else { return false }
         let events: [UserDomainEvent] = try recorded.map { try $0.decoded().event }
-        return events[1] == .rotated(TokenRotated(device: new.digest))
-            && [.created(UserCreated(device: old.digest)), .rotated(TokenRotated(device: old.digest))].contains(events[0])
+        return events[1] == .rotated(device: .present(new.digest))
+            && [.created(device: .present(old.digest)), .rotated(device: .present(old.digest))].contains(events[0])
     }
 
     /// Ends the token of a user. The user has no token from then on. A repetition changes nothing.

@@ -64,7 +64,7 @@ public struct UsersModule: Sendable {
             // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
             let id = UserID(rawValue: try await ids.next())
             return Decision(
-                UserDomainEvent.created(UserCreated(device: token.digest)), to: id.stream, after: 0, by: id.rawValue,
+                UserDomainEvent.created(device: .present(token.digest)), to: id.stream, after: 0, by: id.rawValue,
                 id: token.digest.domainEventID)
         }
         guard let first = UserID(stream: place.stream) else {

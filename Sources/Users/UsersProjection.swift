@@ -66,15 +66,9 @@ extension User {
 extension UserDomainEvent {
     /// The user's token after this domain event; `nil` if the user has none.
     fileprivate var device: DeviceDigest? {
-        let device: Personal<DeviceDigest>
         switch self {
-        case .created(let created): device = created.device
-        case .rotated(let rotated): device = rotated.device
-        case .revoked, .erased: return nil
-        }
-        return switch device {
-        case .present(let device): device
-        case .erased: nil
+        case .created(.present(let device)), .rotated(.present(let device)): device
+        case .created(.erased), .rotated(.erased), .revoked, .erased: nil
         }
     }
 }

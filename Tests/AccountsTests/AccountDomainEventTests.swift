@@ -17,7 +17,7 @@ private let key43 = String(repeating: "A", count: 43)
                 #"{"name":"Ann","email":"ann@example.org","password":"$scrypt$ln=4,r=8,p=1$\#(salt22)$\#(key43)","token":"\#(firstDigest)"}"#
             ),
             (
-                .passwordChanged(PasswordChanged(password: try .numbered(5))), "PasswordChanged",
+                .passwordChanged(.present(try .numbered(5))), "PasswordChanged",
                 #"{"password":"$scrypt$ln=5,r=8,p=1$\#(salt22)$\#(key43)"}"#
             ),
             (
@@ -29,7 +29,7 @@ private let key43 = String(repeating: "A", count: 43)
                 .signedIn(SignedIn(token: digest, replaced: AccountToken(secret: "token-1").digest)), "SignedIn",
                 #"{"token":"\#(secondDigest)","replaced":"\#(firstDigest)"}"#
             ),
-            (.signedOut(SignedOut(revoked: digest)), "SignedOut", #"{"revoked":"\#(secondDigest)"}"#),
+            (.signedOut(revoked: .present(digest)), "SignedOut", #"{"revoked":"\#(secondDigest)"}"#),
             (.erased, "AccountErased", "{}"),
         ]
     }

@@ -67,10 +67,10 @@ private let taken = AccountRejection.taken
     @Test func `a new password and a revocation of a server of another version count at once`() async throws {
         try await TestNode.with { node in
             let issued = try await node.signUp()
-            try await node.appendElsewhere(.passwordChanged(PasswordChanged(password: try .numbered(5))), version: 2)
+            try await node.appendElsewhere(.passwordChanged(.present(try .numbered(5))), version: 2)
             await #expect(throws: AccountRejection.wrongCredentials) { _ = try await node.signIn() }
             #expect(try await node.types(of: issued.account) == ["AccountCreated", "PasswordChanged"])
-            try await node.appendElsewhere(.signedOut(SignedOut(revoked: issued.token.digest)), version: 3)
+            try await node.appendElsewhere(.signedOut(revoked: .present(issued.token.digest)), version: 3)
             #expect(try await node.accounts.account(of: issued.token) == nil)
         }
     }

@@ -34,8 +34,8 @@ import Testing
         let created = try AccountCreated.ann()
         let changes = Self.fold([
             (.created(created), 1), (.signedIn(SignedIn(token: Self.second, replaced: nil)), 2),
-            (.signedOut(SignedOut(revoked: Self.first)), 3),
-            (.passwordChanged(PasswordChanged(password: try .numbered(5))), 4),
+            (.signedOut(revoked: .present(Self.first)), 3),
+            (.passwordChanged(.present(try .numbered(5))), 4),
         ])
         #expect(
             changes.created == [
@@ -52,7 +52,7 @@ import Testing
         #expect(signedIn.issued == [.init(token: Self.second, account: Self.id, issued: 21)])
         #expect(signedIn.revoked == [Self.first])
         let changed = Self.fold([
-            (.passwordChanged(PasswordChanged(password: try .numbered(5))), 2), (.signedOut(SignedOut(revoked: Self.first)), 3),
+            (.passwordChanged(.present(try .numbered(5))), 2), (.signedOut(revoked: .present(Self.first)), 3),
         ])
         #expect(changed.changed == [.init(id: Self.id, version: 3, password: try .numbered(5))])
         #expect(changed.revoked == [Self.first])

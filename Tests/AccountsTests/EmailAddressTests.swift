@@ -1,4 +1,5 @@
 import Encoding
+import EventStore
 import Testing
 
 @testable import Accounts
@@ -31,7 +32,7 @@ import Testing
             email, try #require(Password("correct horse")), AccountToken(secret: "token-1"), hash,
             SignUp(["email": "ann@example.org", "password": "correct horse"]),
             SignIn(["email": "ann@example.org", "password": "correct horse"]),
-            AccountDomainEvent.created(try .ann()), AccountDomainEvent.passwordChanged(PasswordChanged(password: hash)),
+            AccountDomainEvent.created(try .ann()), AccountDomainEvent.passwordChanged(.present(hash)),
         ]
         for secret in secrets {
             var dumped = ""

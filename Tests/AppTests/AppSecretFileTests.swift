@@ -28,12 +28,12 @@ import Testing
             let (file, other) = (directory.appending(path: ".env"), directory.appending(path: "other"))
             try "keep me".write(to: other, atomically: false, encoding: .utf8)
             try FileManager.default.createSymbolicLink(at: file, withDestinationURL: other)
-            let error = #expect(throws: AppSecretFile.Failure.self) { try AppSecretFile.make(at: file.path) }
+            let error = #expect(throws: CommandFailure.self) { try AppSecretFile.make(at: file.path) }
             #expect(error?.description == "Cannot keep a TB_APP_SECRET in \(file.path): it is a link")
             #expect(try String(contentsOf: other, encoding: .utf8) == "keep me")
             try FileManager.default.removeItem(at: file)
             try #require(mkfifo(file.path, 0o600) == 0)
-            #expect(throws: AppSecretFile.Failure.self) { try AppSecretFile.make(at: file.path) }
+            #expect(throws: CommandFailure.self) { try AppSecretFile.make(at: file.path) }
         }
     }
 }

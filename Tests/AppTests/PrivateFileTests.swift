@@ -37,13 +37,13 @@ import Testing
         try await Self.withDirectory { directory in
             let path = "\(directory)/tea"
             // Not even that of one which appears while it is written.
-            await #expect(throws: PrivateFile.Failure.self) {
+            await #expect(throws: CommandFailure.self) {
                 try await PrivateFile.write(at: path, isOverwriting: false) { _ in
                     try Data("first".utf8).write(to: URL(fileURLWithPath: path))
                 }
             }
             #expect(try String(contentsOfFile: path, encoding: .utf8) == "first")
-            await #expect(throws: PrivateFile.Failure.self) { try await Self.write("second", at: path) }
+            await #expect(throws: CommandFailure.self) { try await Self.write("second", at: path) }
             try await Self.write("third", at: path, isOverwriting: true)
             #expect(try String(contentsOfFile: path, encoding: .utf8) == "third")
             #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["tea"])

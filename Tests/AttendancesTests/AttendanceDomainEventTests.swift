@@ -10,9 +10,9 @@ import Users
 
 @Suite struct `Storing the domain events of attendances` {
     private static let key = AttendanceKey(event: EventID(rawValue: 12), user: UserID(rawValue: 1))
-    private static let added = AttendanceDomainEvent.added(AttendanceAdded(event: key.event, user: key.user))
-    private static let removed = AttendanceDomainEvent.removed(AttendanceRemoved(event: key.event, user: key.user))
-    private static let erased = AttendanceDomainEvent.erased(AttendanceErased(event: key.event, user: key.user))
+    private static let added = AttendanceDomainEvent.added(key)
+    private static let removed = AttendanceDomainEvent.removed(key)
+    private static let erased = AttendanceDomainEvent.erased(key)
 
     @Test func `each domain event is stored as these bytes and read from them, in format 1`() {
         let text = #"{"event":12,"user":1}"#

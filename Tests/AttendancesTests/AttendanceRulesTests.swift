@@ -10,9 +10,9 @@ import Users
     private let user = UserID(rawValue: 1)
     private let owner = UserID(rawValue: 2)
 
-    private func attendance(_ version: Int32) -> Attendance {
+    private func attendance(_ version: Int32, of user: UserID? = nil) -> Attendance {
         Attendance(
-            key: AttendanceKey(event: id, user: user), version: version,
+            key: AttendanceKey(event: id, user: user ?? self.user), version: version,
             attendedAt: version.isMultiple(of: 2) ? nil : Timestamp(milliseconds: 1_000))
     }
 
@@ -25,17 +25,17 @@ import Users
     private func attend(_ event: Event?, _ version: Int32, by user: UserID? = nil) throws(EventRejection)
         -> AttendanceDomainEvent?
     {
-        try decide(AttendEvent(event: id, by: user ?? self.user), on: attendance(version), of: event)
+        try decideAttending(attendance(version, of: user), of: event)
     }
 
     private func leave(_ event: Event?, _ version: Int32, by user: UserID? = nil) throws(EventRejection) -> AttendanceDomainEvent?
     {
-        try decide(LeaveEvent(event: id, by: user ?? self.user), on: attendance(version), of: event)
+        try decideLeaving(attendance(version, of: user), of: event)
     }
 
     @Test func `a user who does not attend gets an attendance, again too, and one who attends changes nothing`() throws {
         for version: Int32 in [0, 2] {
-            #expect(try attend(event(), version) == .added(AttendanceAdded(event: id, user: user)))
+            #expect(try attend(event(), version) == .added(AttendanceKey(event: id, user: user)))
         }
         #expect(try attend(event(), 1) == nil)
     }
@@ -50,7 +50,7 @@ import Users
     @Test(arguments: [1, 3] as [Int32]) func `a user who attends can leave, whatever happened to the event`(version: Int32) throws
     {
         for event in [event(), event(isCancelled: true), event(isHidden: true), nil] {
-            #expect(try leave(event, version) == .removed(AttendanceRemoved(event: id, user: user)))
+            #expect(try leave(event, version) == .removed(AttendanceKey(event: id, user: user)))
         }
     }
 

@@ -28,11 +28,11 @@ import Users
     }
 
     private func added(_ event: Int64, _ user: Int64, _ version: Int32) -> EventEnvelope<AttendanceDomainEvent> {
-        envelope(.added(AttendanceAdded(event: EventID(rawValue: event), user: UserID(rawValue: user))), version)
+        envelope(.added(AttendanceKey(event: EventID(rawValue: event), user: UserID(rawValue: user))), version)
     }
 
     private func removed(_ event: Int64, _ user: Int64, _ version: Int32) -> EventEnvelope<AttendanceDomainEvent> {
-        envelope(.removed(AttendanceRemoved(event: EventID(rawValue: event), user: UserID(rawValue: user))), version)
+        envelope(.removed(AttendanceKey(event: EventID(rawValue: event), user: UserID(rawValue: user))), version)
     }
 
     /// Recorded as many seconds after 1970 as the version says.

@@ -17,7 +17,7 @@ import Users
             #expect(node.counted(1) == 2)
             for (user, version) in [(2, 1), (3, 2)] as [(Int64, Int32)] {
                 let key = AttendanceKey(event: EventID(rawValue: 1), user: UserID(rawValue: user))
-                let erased = AttendanceDomainEvent.erased(AttendanceErased(event: key.event, user: key.user))
+                let erased = AttendanceDomainEvent.erased(key)
                 let place = try await node.append(erased, to: key.stream, after: version)
                 #expect(place.version == version + 1)
                 #expect(node.counted(1) == 1)

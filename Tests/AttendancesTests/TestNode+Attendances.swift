@@ -58,29 +58,28 @@ extension TestNode where Module == AttendancesModule {
         for _ in 0..<count {
             let details = EventDetails(
                 name: "Picnic", coordinates: Coordinates(lat: 1, lon: 2), startedAt: Timestamp(milliseconds: 0))
-            _ = try await events.create(CreateEvent(details: details, owner: UserID(rawValue: 1)), context: Self.context)
+            _ = try await events.create(details, by: UserID(rawValue: 1), context: Self.context)
         }
     }
 
     @discardableResult
     func attend(_ event: Int64, by user: Int64, key: String? = nil) async throws -> Int64 {
         try await attendances.attend(
-            AttendEvent(event: EventID(rawValue: event), by: UserID(rawValue: user)), context: Self.context(key))
+            EventID(rawValue: event), by: UserID(rawValue: user), context: Self.context(key))
     }
 
     @discardableResult
     func leave(_ event: Int64, by user: Int64, key: String? = nil) async throws -> Int64 {
         try await attendances.leave(
-            LeaveEvent(event: EventID(rawValue: event), by: UserID(rawValue: user)), context: Self.context(key))
+            EventID(rawValue: event), by: UserID(rawValue: user), context: Self.context(key))
     }
 
     func cancel(_ event: Int64) async throws {
-        _ = try await events.cancel(
-            CancelEvent(id: EventID(rawValue: event), by: UserID(rawValue: 1)), context: Self.context)
+        _ = try await events.cancel(EventID(rawValue: event), by: UserID(rawValue: 1), context: Self.context)
     }
 
     func hide(_ event: Int64) async throws {
-        _ = try await events.hide(try HideEvent(id: EventID(rawValue: event), reason: "spam"), context: Self.context)
+        _ = try await events.hide(EventID(rawValue: event), reason: try HidingReason("spam"), context: Self.context)
     }
 
     func summary(_ event: Int64, for user: Int64? = nil, atLeast position: Int64? = nil) async throws -> AttendanceSummary {

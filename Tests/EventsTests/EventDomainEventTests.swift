@@ -16,12 +16,12 @@ import Users
     @Test func `each event's domain event is stored as these bytes and read from them`() {
         #expect(
             EventDomainEvent.faults(of: [
-                (.created(EventCreated(owner: .ann, details: .picnic)), "EventCreated", #"{"owner":1,"# + Self.picnic),
-                (.created(EventCreated(owner: .bob, details: .concert)), "EventCreated", #"{"owner":2,"# + Self.concert),
-                (.updated(EventUpdated(details: .picnic)), "EventUpdated", "{" + Self.picnic),
-                (.updated(EventUpdated(details: .concert)), "EventUpdated", "{" + Self.concert),
+                (.created(by: .ann, .picnic), "EventCreated", #"{"owner":1,"# + Self.picnic),
+                (.created(by: .bob, .concert), "EventCreated", #"{"owner":2,"# + Self.concert),
+                (.updated(.picnic), "EventUpdated", "{" + Self.picnic),
+                (.updated(.concert), "EventUpdated", "{" + Self.concert),
                 (.cancelled, "EventCancelled", "{}"),
-                (.hidden(.fraud), "EventHidden", #"{"reason":"Sells tickets that do not exist"}"#),
+                (.fraud, "EventHidden", #"{"reason":"Sells tickets that do not exist"}"#),
                 (.unhidden, "EventUnhidden", "{}"), (.erased, "EventErased", "{}"),
             ]) == [])
         #expect(EventDomainEvent.personal.names == ["name", "address", "lat", "lon", "reason"])
@@ -31,7 +31,7 @@ import Users
         for (lat, lon) in [(37.760000000000005, -122.42999999999999), (90, 180), (-90, -180), (0, 0), (-0.0, -0.0)] {
             var details = EventDetails.concert
             details.coordinates = Coordinates(lat: lat, lon: lon)
-            let event = EventDomainEvent.updated(EventUpdated(details: details))
+            let event = EventDomainEvent.updated(details)
             #expect(try EventDomainEvent.decode("EventUpdated", together: event.stored.data.utf8) == event)
             guard lat > 0, lat < 90 else { continue }
             #expect(event.stored.data["lat"] == .number("37.760000000000005"))
@@ -56,7 +56,7 @@ import Users
             ("owner", .number("0")), ("owner", .number("-1")), ("owner", .number("9223372036854775808")),
         ] as [(String, JSON)])
     func `an unusable field is named in the error, without its value`(name: String, value: JSON) throws {
-        let created = EventDomainEvent.created(EventCreated(owner: .ann, details: .picnic))
+        let created = EventDomainEvent.created(by: .ann, .picnic)
         // Even a nullable field must be there.
         for unusable in [value, nil] {
             let text = try Self.text(created, name, unusable)
@@ -101,7 +101,7 @@ import Users
 
     private static func expectRefusal(of value: JSON, as name: String, because reason: String) throws {
         for event in [
-            EventDomainEvent.created(EventCreated(owner: .ann, details: .picnic)), .updated(EventUpdated(details: .picnic)),
+            EventDomainEvent.created(by: .ann, .picnic), .updated(.picnic),
         ] {
             let type = event.stored.type
             let text = try text(event, name, value)
@@ -119,10 +119,10 @@ import Users
 
     @Test func `an erased event keeps its owner and its times, which are checked`() throws {
         let created = try Self.decode("EventCreated", #"{"owner":1,\#(Self.times)}"#)
-        guard case .created(let recorded) = created else { throw FormatError("\(created)") }
-        #expect(recorded.owner == .ann && recorded.details.details == .erased)
+        guard case .created(let owner, let recorded) = created else { throw FormatError("\(created)") }
+        #expect(owner == .ann && recorded.details == .erased)
         let picnic = EventDetails.picnic
-        #expect((recorded.details.startedAt, recorded.details.endedAt) == (picnic.startedAt, picnic.endedAt))
+        #expect((recorded.startedAt, recorded.endedAt) == (picnic.startedAt, picnic.endedAt))
         #expect(throws: FormatError("EventUpdated, format 1: no usable started_at in the stored data")) {
             try Self.decode("EventUpdated", #"{"started_at":"soon","ended_at":null}"#)
         }
@@ -132,7 +132,7 @@ import Users
         let created = try Self.decode("EventCreated", #"{"owner":1,\#(Self.times)}"#)
         let twelve = EventID(rawValue: 12)
         for events in [
-            [created], [created, .erased], [EventDomainEvent.created(EventCreated(owner: .ann, details: .picnic)), .erased],
+            [created], [created, .erased], [EventDomainEvent.created(by: .ann, .picnic), .erased],
         ] {
             let changes = EventsProjection().fold(events.enumerated().map { .of(12, version: Int32($0 + 1), $1) })
             #expect((changes.created.map(\.id), changes.changed.map(\.id), changes.erased) == ([], [], [twelve]))
@@ -143,20 +143,20 @@ import Users
 @Suite struct `The stream of an event` {
     @Test func `operators see in the state whether an event is cancelled or hidden, and no reason`() {
         #expect(EventDomainEvent.cancelled.state == ["cancelled": .bool(true)])
-        #expect(EventDomainEvent.hidden(.fraud).state == ["hidden": .bool(true)])
+        #expect(EventDomainEvent.fraud.state == ["hidden": .bool(true)])
         #expect(EventDomainEvent.unhidden.state == ["hidden": .bool(false)])
-        let updated = EventDomainEvent.updated(EventUpdated(details: .picnic))
+        let updated = EventDomainEvent.updated(.picnic)
         #expect(updated.state == updated.stored.data)
     }
 
     @Test func `an event stream begins with EventCreated and goes on with other domain events`() {
-        let created = EventDomainEvent.created(EventCreated(owner: .ann, details: .picnic))
-        let updated = EventDomainEvent.updated(EventUpdated(details: .picnic))
+        let created = EventDomainEvent.created(by: .ann, .picnic)
+        let updated = EventDomainEvent.updated(.picnic)
         for (event, stream, version, reason) in [
             (created, "event-1", 2, "an event is created at version 1 only"),
             (updated, "event-1", 1, "an event is created before it is updated"),
             (.cancelled, "event-1", 1, "an event is created before it is cancelled"),
-            (.hidden(.fraud), "event-1", 1, "an event is created before it is hidden"),
+            (.fraud, "event-1", 1, "an event is created before it is hidden"),
             (.unhidden, "event-1", 1, "an event is created before it is hidden"),
             (.erased, "event-1", 1, "an event is created before it is erased"),
             (updated, "event-+1", 2, "the stream is not named after an event's id"),

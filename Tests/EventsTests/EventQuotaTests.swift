@@ -19,7 +19,7 @@ import Users
 
     private static func create(_ quota: EventQuota, _ table: Table, by user: UserID = .ann) async throws {
         try await quota.withRoom(for: user, counting: { table.count() }) { live in
-            _ = try decide(CreateEvent(details: .picnic, owner: user), liveEvents: live, quota: quota.limit)
+            _ = try decideCreation(of: .picnic, by: user, liveEvents: live, quota: quota.limit)
             await Task.yield()
             table.live.withLock { $0 += 1 }
         }

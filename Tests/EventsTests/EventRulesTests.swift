@@ -5,29 +5,26 @@ import Users
 
 @testable import Events
 
-@Suite struct `Creating and replacing an event` {
-    private static func replacing(by user: UserID = .ann, with details: EventDetails = .concert) -> UpdateEvent {
-        UpdateEvent(id: Event.picnicOfAnn.id, change: .replace(details), by: user)
-    }
+private func changed(_ event: Event?, _ change: DetailsChange, by caller: UserID = .ann) throws(EventRejection) -> EventDetails? {
+    try decide(change, of: event, by: caller, if: VersionCondition(), mark: { _ in 0 })
+}
 
+@Suite struct `Creating and replacing an event` {
     @Test func `creating an event makes the caller its owner`() throws {
-        #expect(try decide(CreateEvent(details: .picnic, owner: .ann)) == EventCreated(owner: .ann, details: .picnic))
+        #expect(try decideCreation(of: .picnic, by: .ann) == .created(owner: .ann, details: RecordedDetails(.picnic)))
     }
 
     @Test func `the owner alone updates an event, and an unknown one is not found`() throws {
-        #expect(throws: EventRejection.notFound) { try decide(Self.replacing(), on: nil, mark: { _ in 0 }) }
-        let merging = UpdateEvent(id: Event.picnicOfAnn.id, change: .merge(try EventPatch(["name": "Tea"])), by: .bob)
-        for command in [Self.replacing(by: .bob), merging] {
-            #expect(throws: EventRejection.forbidden) { try decide(command, on: .picnicOfAnn, mark: { _ in 0 }) }
+        #expect(throws: EventRejection.notFound) { try changed(nil, .replace(.concert)) }
+        for change in [.replace(.concert), .merge(try EventPatch(["name": "Tea"]))] as [DetailsChange] {
+            #expect(throws: EventRejection.forbidden) { try changed(.picnicOfAnn, change, by: .bob) }
         }
     }
 
     @Test func `replacing an event clears the fields left out, and is recorded if it changes nothing`() throws {
-        let updated = try decide(Self.replacing(), on: .picnicOfAnn, mark: { _ in 0 })
-        #expect(updated == EventUpdated(details: .concert))
-        #expect((updated?.present?.address, updated?.details.endedAt) == (nil, nil))
-        let same = try decide(Self.replacing(with: .picnic), on: .picnicOfAnn, mark: { _ in 0 })
-        #expect(same == EventUpdated(details: .picnic))
+        #expect(try changed(.picnicOfAnn, .replace(.concert)) == .concert)
+        #expect((EventDetails.concert.address, EventDetails.concert.endedAt) == (nil, nil))
+        #expect(try changed(.picnicOfAnn, .replace(.picnic)) == .picnic)
     }
 }
 
@@ -35,10 +32,8 @@ import Users
     @Test(arguments: [[:], ["id": "7", "owner": ["id": .number("2")], "user": .null]] as [JSON])
     func `a patch without fields changes nothing, and neither does one that sends back what nobody can change`(json: JSON) throws
     {
-        let command = UpdateEvent(id: Event.picnicOfAnn.id, change: .merge(try EventPatch(json)), by: .ann)
-        #expect(try decide(command, on: .picnicOfAnn, mark: { _ in 0 }) == nil)
-        let foreign = UpdateEvent(id: Event.picnicOfAnn.id, change: .merge(try EventPatch([:])), by: .bob)
-        #expect(throws: EventRejection.forbidden) { try decide(foreign, on: .picnicOfAnn, mark: { _ in 0 }) }
+        #expect(try changed(.picnicOfAnn, .merge(try EventPatch(json))) == nil)
+        #expect(throws: EventRejection.forbidden) { try changed(.picnicOfAnn, .merge(try EventPatch([:])), by: .bob) }
     }
 
     @Test func `merging changes the given fields only, and clears those that are null`() throws {
@@ -94,7 +89,6 @@ import Users
     }
 
     private func merged(_ json: JSON, into event: Event = .picnicOfAnn) throws -> EventDetails {
-        let command = UpdateEvent(id: Event.picnicOfAnn.id, change: .merge(try EventPatch(json)), by: .ann)
-        return try #require(try decide(command, on: event, mark: { _ in 0 })?.present)
+        try #require(try changed(event, .merge(try EventPatch(json))))
     }
 }

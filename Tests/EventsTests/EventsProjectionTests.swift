@@ -43,7 +43,7 @@ import Users
             guard version > 1 else { return created(id, by: id % 2 == 0 ? .ann : .bob, .picnic) }
             switch Int.random(in: 0..<6, using: &generator) {
             case 0: return .of(id, version: version, .cancelled)
-            case 1, 2: return .of(id, version: version, .hidden(.fraud))
+            case 1, 2: return .of(id, version: version, .fraud)
             case 3: return .of(id, version: version, .unhidden)
             case 4: return updated(id, version: version, .picnic)
             case _: return updated(id, version: version, .concert)
@@ -95,11 +95,11 @@ import Users
 }
 
 private func created(_ id: Int64, by owner: UserID, _ details: EventDetails) -> EventEnvelope<EventDomainEvent> {
-    .of(id, version: 1, .created(EventCreated(owner: owner, details: details)))
+    .of(id, version: 1, .created(by: owner, details))
 }
 
 private func updated(_ id: Int64, version: Int32, _ details: EventDetails) -> EventEnvelope<EventDomainEvent> {
-    .of(id, version: version, .updated(EventUpdated(details: details)))
+    .of(id, version: version, .updated(details))
 }
 
 private func row(_ id: Int64, version: Int32, owner: UserID, _ details: EventDetails) -> EventRow {

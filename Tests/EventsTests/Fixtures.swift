@@ -30,8 +30,14 @@ extension EventDetails {
         name: "Concert", coordinates: Coordinates(lat: -33.5, lon: 151), startedAt: .endOfPicnic)
 }
 
-extension EventHidden {
-    static let fraud = EventHidden(reason: "Sells tickets that do not exist")
+extension EventDomainEvent {
+    static let fraud = hidden(reason: .present("Sells tickets that do not exist"))
+
+    static func created(by owner: UserID, _ details: EventDetails) -> Self {
+        created(owner: owner, details: RecordedDetails(details))
+    }
+
+    static func updated(_ details: EventDetails) -> Self { updated(RecordedDetails(details)) }
 }
 
 extension EventEnvelope<EventDomainEvent> {
@@ -59,26 +65,18 @@ extension [EventID: Event] {
     mutating func apply(_ envelope: EventEnvelope<EventDomainEvent>) {
         guard let id = EventID(stream: envelope.stream) else { return }
         switch envelope.event {
-        case .created(let created):
-            if case .present(let details) = created.details.details {
-                self[id] = Event(id: id, owner: created.owner, version: 1, details: details)
+        case .created(let owner, let recorded):
+            if case .present(let details) = recorded.details {
+                self[id] = Event(id: id, owner: owner, version: 1, details: details)
             }
-        case .updated(let updated):
-            if case .present(let details) = updated.details.details { self[id]?.details = details }
+        case .updated(let recorded):
+            if case .present(let details) = recorded.details { self[id]?.details = details }
         case .cancelled: self[id]?.isCancelled = true
         case .hidden: self[id]?.isHidden = true
         case .unhidden: self[id]?.isHidden = false
         case .erased: self[id] = nil
         }
         self[id]?.version = envelope.version
-    }
-}
-
-extension EventUpdated {
-    /// All details, which a test expects not to be erased.
-    var present: EventDetails? {
-        guard case .present(let details) = details.details else { return nil }
-        return details
     }
 }
 

@@ -17,8 +17,8 @@ import Users
     func `a faulty stored event is decoded, folded, written and indexed, or refused with a named error`(seed: UInt64) throws {
         var mutations = Mutations(seed: seed)
         let events: [EventDomainEvent] = [
-            .created(EventCreated(owner: .ann, details: .picnic)), .created(EventCreated(owner: .bob, details: .concert)),
-            .updated(EventUpdated(details: .picnic)), .hidden(EventHidden(reason: "Spam")),
+            .created(by: .ann, .picnic), .created(by: .bob, .concert),
+            .updated(.picnic), .hidden(reason: .present("Spam")),
         ]
         let index = EventIndex()
         var accepted = 0
@@ -74,7 +74,7 @@ import Users
                 do {
                     let details = try EventDetails(json)
                     // Details that may be recorded can also be read.
-                    let stored = EventDomainEvent.created(EventCreated(owner: .ann, details: details)).stored
+                    let stored = EventDomainEvent.created(by: .ann, details).stored
                     #expect(throws: Never.self) {
                         try EventDomainEvent.decode(stored.type, together: stored.data.utf8)
                     }

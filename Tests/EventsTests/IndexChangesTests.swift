@@ -17,7 +17,7 @@ extension HeldEvent {
 
 private func rendered(_ details: EventDetails) -> [UInt8] { Array(details.name.utf8) }
 
-private func updated(_ details: EventDetails) -> EventDomainEvent { .updated(EventUpdated(details: details)) }
+private func updated(_ details: EventDetails) -> EventDomainEvent { .updated(details) }
 
 /// The changes of event 12 by these domain events, from position 101 and the next version on.
 private func changes(of before: HeldEvent?, by events: EventDomainEvent...) -> IndexChanges {
@@ -72,11 +72,11 @@ private func changes(of before: HeldEvent?, by events: EventDomainEvent...) -> I
             let version = versions[id, default: 0] + 1
             versions[id] = version
             let events: [EventDomainEvent] = [
-                .cancelled, .hidden(.fraud), .hidden(.fraud), .unhidden, .unhidden, updated(.picnic), updated(.concert),
+                .cancelled, .fraud, .fraud, .unhidden, .unhidden, updated(.picnic), updated(.concert),
                 updated(.concert),
             ]
             let event =
-                version == 1 ? .created(EventCreated(owner: .bob, details: .picnic)) : events.randomElement(using: &generator)
+                version == 1 ? .created(by: .bob, .picnic) : events.randomElement(using: &generator)
             return (position, .of(id, version: version, event ?? .cancelled))
         }
     }

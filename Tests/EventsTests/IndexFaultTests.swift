@@ -46,7 +46,7 @@ import Users
                     group.addTask { await other.run() }
                     defer { group.cancelAll() }
                     let (_, position) = try await module.create(
-                        CreateEvent(details: .picnic, owner: .ann), context: CommandContext(requestID: "test"))
+                        .picnic, by: .ann, context: CommandContext(requestID: "test"))
                     await #expect(throws: PositionNotReachedError(position: position)) {
                         try await module.view(atLeast: position)
                     }

@@ -65,7 +65,7 @@ import Testing
                 let envelope = EventEnvelope<any DomainEvent>(
                     id: UUID(), stream: EventID(rawValue: 1).stream, version: Int32(position),
                     recordedAt: Timestamp(milliseconds: 0), metadata: Metadata(requestID: "test", actor: nil, traceID: nil),
-                    event: EventDomainEvent.updated(EventUpdated(details: .picnic)))
+                    event: EventDomainEvent.updated(.picnic))
                 return (position, envelope)
             })
     }

@@ -65,28 +65,27 @@ extension TestNode where Module == EventsModule {
 
     @discardableResult
     func create(_ details: EventDetails = .picnic, by owner: UserID = .ann) async throws -> (id: EventID, position: Int64) {
-        try await module.create(CreateEvent(details: details, owner: owner), context: CommandContext(requestID: "test"))
+        try await module.create(details, by: owner, context: CommandContext(requestID: "test"))
     }
 
     @discardableResult
     func update(_ id: EventID, to details: EventDetails, by owner: UserID = .ann) async throws -> Int64 {
-        let command = UpdateEvent(id: id, change: .replace(details), by: owner, condition: VersionCondition())
-        return try await module.update(command, context: CommandContext(requestID: "test")).position
+        try await module.update(id, .replace(details), by: owner, context: CommandContext(requestID: "test")).position
     }
 
     @discardableResult
     func cancel(_ id: EventID, by owner: UserID = .ann) async throws -> Int64 {
-        try await module.cancel(CancelEvent(id: id, by: owner), context: CommandContext(requestID: "test")).position
+        try await module.cancel(id, by: owner, context: CommandContext(requestID: "test")).position
     }
 
     @discardableResult
     func hide(_ id: EventID) async throws -> Int64 {
-        try await module.hide(try HideEvent(id: id, reason: "Spam"), context: CommandContext(requestID: "test")).position
+        try await module.hide(id, reason: try HidingReason("Spam"), context: CommandContext(requestID: "test")).position
     }
 
     @discardableResult
     func unhide(_ id: EventID) async throws -> Int64 {
-        try await module.unhide(UnhideEvent(id: id), context: CommandContext(requestID: "test")).position
+        try await module.unhide(id, context: CommandContext(requestID: "test")).position
     }
 
     /// The API's answer for all events around a place.

@@ -21,7 +21,7 @@ private func rejected<Value>(_ decision: @autoclosure () throws(EventRejection) 
     private func cancel(
         _ event: Event?, by caller: UserID = .ann, if condition: VersionCondition = VersionCondition()
     ) throws(EventRejection) -> EventDomainEvent? {
-        try decide(CancelEvent(id: Event.picnicOfAnn.id, by: caller, condition: condition), on: event, mark: { _ in 7 })
+        try decideCancellation(of: event, by: caller, if: condition, mark: { _ in 7 })
     }
 
     @Test func `the owner cancels an event once, and nobody else does`() throws {
@@ -54,9 +54,8 @@ private func rejected<Value>(_ decision: @autoclosure () throws(EventRejection) 
 @Suite struct `Changing an event that is cancelled or hidden` {
     private func update(
         _ event: Event, by caller: UserID, if condition: VersionCondition = VersionCondition()
-    ) throws(EventRejection) -> EventUpdated? {
-        try decide(
-            UpdateEvent(id: event.id, change: .replace(.concert), by: caller, condition: condition), on: event, mark: { _ in 7 })
+    ) throws(EventRejection) -> EventDetails? {
+        try decide(.replace(.concert), of: event, by: caller, if: condition, mark: { _ in 7 })
     }
 
     @Test func `only the owner learns that an event is cancelled or hidden`() {
@@ -90,20 +89,18 @@ private func rejected<Value>(_ decision: @autoclosure () throws(EventRejection) 
 }
 
 @Suite struct `Hiding an event` {
-    private static let command = try? HideEvent(id: Event.picnicOfAnn.id, reason: "Sells tickets that do not exist")
-
     @Test func `hiding records the reason, unhiding ends it, and each records nothing the second time`() throws {
-        let (hide, unhide) = (try #require(Self.command), UnhideEvent(id: Event.picnicOfAnn.id))
+        let fraud = try HidingReason("Sells tickets that do not exist")
         for isCancelled in [false, true] {
             let shown = Event.picnicOfAnn(isCancelled: isCancelled)
             let hidden = Event.picnicOfAnn(isCancelled: isCancelled, isHidden: true)
-            #expect(try decide(hide, on: shown) == .hidden(.fraud))
-            #expect(try decide(hide, on: hidden) == nil)
-            #expect(try decide(unhide, on: hidden) == .unhidden)
-            #expect(try decide(unhide, on: shown) == nil)
+            #expect(try decideHiding(of: shown, reason: fraud) == .fraud)
+            #expect(try decideHiding(of: hidden, reason: fraud) == nil)
+            #expect(try decideUnhiding(of: hidden) == .unhidden)
+            #expect(try decideUnhiding(of: shown) == nil)
         }
-        #expect(rejected(try decide(hide, on: nil)) == .notFound)
-        #expect(rejected(try decide(unhide, on: nil)) == .notFound)
+        #expect(rejected(try decideHiding(of: nil, reason: fraud)) == .notFound)
+        #expect(rejected(try decideUnhiding(of: nil)) == .notFound)
     }
 
     @Test(arguments: [
@@ -111,9 +108,9 @@ private func rejected<Value>(_ decision: @autoclosure () throws(EventRejection) 
         (String(repeating: "é", count: 1_001), "The reason is longer than 1000 characters."),
     ])
     func `a reason that cannot be recorded is refused`(reason: String, fault: String) throws {
-        #expect(try HideEvent(id: Event.picnicOfAnn.id, reason: String(repeating: "é", count: 1_000)).reason.count == 1_000)
+        #expect(try HidingReason(String(repeating: "é", count: 1_000)).text.count == 1_000)
         do {
-            _ = try HideEvent(id: Event.picnicOfAnn.id, reason: reason)
+            _ = try HidingReason(reason)
             Issue.record("the reason is accepted")
         } catch {
             #expect(error.description == fault)

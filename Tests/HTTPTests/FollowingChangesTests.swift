@@ -100,7 +100,7 @@ import Users
             #expect(try await api.send(.patch, "/v1/events/\(changed)", token: "owner", type: mergePatch, body).status == 200)
             let hidden = try await api.createEvent("owner", name: "Private words")
             _ = try await api.events.hide(
-                try HideEvent(id: EventID(rawValue: hidden), reason: "spam"), context: CommandContext(requestID: "test"))
+                EventID(rawValue: hidden), reason: try HidingReason("spam"), context: CommandContext(requestID: "test"))
             let cancelled = try await api.createEvent("owner", name: "Private words")
             #expect(try await api.send(.delete, "/v1/events/\(cancelled)", token: "owner").status == 200)
             #expect(try await api.send(.delete, "/v1/events/\(kept)", token: "owner").status == 200)

@@ -221,15 +221,15 @@ struct TestAPI: Sendable {
 
     /// Hides an event as an operator does.
     func hide(_ id: Int64) async throws {
-        let command = try HideEvent(id: EventID(rawValue: id), reason: "Spam")
-        _ = try await events.hide(command, context: CommandContext(requestID: "test"))
+        let reason = try HidingReason("Spam")
+        _ = try await events.hide(EventID(rawValue: id), reason: reason, context: CommandContext(requestID: "test"))
     }
 
     /// The entity tag that a read of an event has now.
     func tag(_ path: String) async throws -> String? { try await send(.get, path, headers: [:]).header("etag") }
 
     func unhide(_ id: Int64) async throws {
-        _ = try await events.unhide(UnhideEvent(id: EventID(rawValue: id)), context: CommandContext(requestID: "test"))
+        _ = try await events.unhide(EventID(rawValue: id), context: CommandContext(requestID: "test"))
     }
 
     struct UnexpectedAnswer: Error { var answer: Answer }

@@ -8,8 +8,8 @@ import Testing
 
 @Suite struct `Storing the domain events of tasks` {
     private static let events: [(event: TaskDomainEvent, type: String, text: String)] = [
-        (.created(TaskCreated(account: ann, title: "Buy milk")), "TaskCreated", #"{"account":7,"title":"Buy milk"}"#),
-        (.renamed(TaskRenamed(title: "Buy tea")), "TaskRenamed", #"{"title":"Buy tea"}"#),
+        (.created(account: ann, title: .present("Buy milk")), "TaskCreated", #"{"account":7,"title":"Buy milk"}"#),
+        (.renamed(title: .present("Buy tea")), "TaskRenamed", #"{"title":"Buy tea"}"#),
         (.completed, "TaskCompleted", "{}"), (.reopened, "TaskReopened", "{}"), (.deleted, "TaskDeleted", "{}"),
         (.erased, "TaskErased", "{}"),
     ]

@@ -59,21 +59,21 @@ import Testing
     private static func decided(_ change: JSON, by account: AccountID = ann, on task: AccountTask? = .milk) throws
         -> [TaskDomainEvent]
     {
-        try decide(UpdateTask(id: AccountTask.milk.id, change: try TaskChange(change), by: account), on: task)
+        try decide(try TaskChange(change), of: task, by: account)
     }
 
     @Test func `an account creates tasks until it has 1,000`() throws {
-        let command = CreateTask(try NewTask(["title": "Buy milk"]), account: ann)
-        #expect(try decide(command, count: 999) == [.created(TaskCreated(account: ann, title: "Buy milk"))])
+        let new = try NewTask(["title": "Buy milk"])
+        #expect(try decideCreation(of: new, by: ann, count: 999) == [.created(account: ann, title: .present("Buy milk"))])
         let error = FieldError("tasks", .tooMany, "are too many (maximum is 1000)", at: "/task")
-        #expect(throws: TaskRejection.invalid(errors: [error])) { try decide(command, count: 1_000) }
+        #expect(throws: TaskRejection.invalid(errors: [error])) { try decideCreation(of: new, by: ann, count: 1_000) }
     }
 
     @Test(arguments: [("1", true), (.bool(true), true), ("0", false), (.null, false)] as [(JSON, Bool)])
     func `a new task may be completed from the start`(field: JSON, isCompleted: Bool) throws {
-        let command = CreateTask(try NewTask(["title": "Buy milk", "completed": field]), account: ann)
-        let created = TaskDomainEvent.created(TaskCreated(account: ann, title: "Buy milk"))
-        #expect(try decide(command, count: 0) == (isCompleted ? [created, .completed] : [created]))
+        let new = try NewTask(["title": "Buy milk", "completed": field])
+        let created = TaskDomainEvent.created(account: ann, title: .present("Buy milk"))
+        #expect(try decideCreation(of: new, by: ann, count: 0) == (isCompleted ? [created, .completed] : [created]))
     }
 
     @Test func `a change records what is different`() throws {
@@ -85,7 +85,7 @@ import Testing
         #expect(try Self.decided(["title": "Cafe\u{301}"], on: composed).count == 1)
         #expect(
             try Self.decided(["title": "Buy tea", "completed": .bool(true)]) == [
-                .renamed(TaskRenamed(title: "Buy tea")), .completed,
+                .renamed(title: .present("Buy tea")), .completed,
             ])
         var completed = AccountTask.milk
         completed.isCompleted = true
@@ -96,22 +96,20 @@ import Testing
         #expect(throws: TaskRejection.notFound) { try Self.decided(["completed": "1"], by: bob) }
         #expect(throws: TaskRejection.notFound) { try Self.decided(["completed": "1"], on: nil) }
         for (account, task) in [(bob, AccountTask.milk), (ann, nil)] as [(AccountID, AccountTask?)] {
-            #expect(throws: TaskRejection.notFound) {
-                try decide(DeleteTask(id: AccountTask.milk.id, by: account), on: task)
-            }
+            #expect(throws: TaskRejection.notFound) { try task.owned(by: account) }
         }
-        #expect(try decide(DeleteTask(id: AccountTask.milk.id, by: ann), on: .milk) == .deleted)
+        #expect(try AccountTask?(.milk).owned(by: ann) == .milk)
     }
 
     @Test func `each domain event changes the task and its version`() {
         var expected = AccountTask.milk
         (expected.version, expected.title) = (4, "Buy tea")
-        #expect(AccountTask.milk.applying(.renamed(TaskRenamed(title: "Buy tea"))) == expected)
+        #expect(AccountTask.milk.applying(.renamed(title: .present("Buy tea"))) == expected)
         (expected.version, expected.isCompleted) = (5, true)
-        #expect(AccountTask.milk.applying(.renamed(TaskRenamed(title: "Buy tea")))?.applying(.completed) == expected)
+        #expect(AccountTask.milk.applying(.renamed(title: .present("Buy tea")))?.applying(.completed) == expected)
         (expected.version, expected.isCompleted) = (6, false)
         #expect(
-            AccountTask.milk.applying(.renamed(TaskRenamed(title: "Buy tea")))?.applying(.completed)?.applying(.reopened)
+            AccountTask.milk.applying(.renamed(title: .present("Buy tea")))?.applying(.completed)?.applying(.reopened)
                 == expected)
         #expect(AccountTask.milk.applying(.deleted) == nil)
     }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct `Folding the domain events of tasks` {
     private static let id = TaskID(rawValue: 12)
-    private static let created = TaskDomainEvent.created(TaskCreated(account: ann, title: "Buy milk"))
+    private static let created = TaskDomainEvent.created(account: ann, title: .present("Buy milk"))
 
     private static func fold(_ events: [(TaskDomainEvent, Int32)]) -> TasksProjection.Changes {
         TasksProjection().fold(events.map { .of($0.0, in: "task-12", version: $0.1, at: 1_000) })
@@ -27,14 +27,14 @@ import Testing
     @Test func `a new task gives an open row, with its later changes of the same batch`() {
         #expect(Self.fold([(Self.created, 1)]).created == [Self.row(version: 1, title: "Buy milk", isCompleted: false)])
         let changed = Self.fold([
-            (Self.created, 1), (.completed, 2), (.renamed(TaskRenamed(title: "Buy tea")), 3),
+            (Self.created, 1), (.completed, 2), (.renamed(title: .present("Buy tea")), 3),
         ])
         #expect(changed == .init(created: [Self.row(version: 3, title: "Buy tea", isCompleted: true)]))
     }
 
     @Test func `changes of a task of an earlier batch leave the other columns alone`() {
         #expect(
-            Self.fold([(.renamed(TaskRenamed(title: "Buy tea")), 2)])
+            Self.fold([(.renamed(title: .present("Buy tea")), 2)])
                 == .init(changed: [.init(id: Self.id, version: 2, title: "Buy tea")]))
         #expect(
             Self.fold([(.completed, 2), (.reopened, 3)]) == .init(changed: [.init(id: Self.id, version: 3, isCompleted: false)]))

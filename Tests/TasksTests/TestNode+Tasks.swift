@@ -29,8 +29,8 @@ extension TestNode where Module == TasksModule {
     func create(
         _ title: String, completed: JSON = "0", by account: AccountID = ann, key: IdempotencyKey? = nil
     ) async throws -> AccountTask {
-        let command = CreateTask(try NewTask(["title": .string(title), "completed": completed]), account: account)
-        return try await tasks.create(command, context: CommandContext(requestID: "test", key: key)).task
+        let new = try NewTask(["title": .string(title), "completed": completed])
+        return try await tasks.create(new, by: account, context: CommandContext(requestID: "test", key: key)).task
     }
 
     @discardableResult
@@ -38,11 +38,11 @@ extension TestNode where Module == TasksModule {
         _ id: TaskID, _ change: JSON, by account: AccountID = ann, key: IdempotencyKey? = nil
     ) async throws -> (task: AccountTask, position: Int64) {
         try await tasks.update(
-            UpdateTask(id: id, change: try TaskChange(change), by: account), context: CommandContext(requestID: "test", key: key))
+            id, try TaskChange(change), by: account, context: CommandContext(requestID: "test", key: key))
     }
 
     func delete(_ id: TaskID, by account: AccountID = ann, key: IdempotencyKey? = nil) async throws -> Int64 {
-        try await tasks.delete(DeleteTask(id: id, by: account), context: CommandContext(requestID: "test", key: key))
+        try await tasks.delete(id, by: account, context: CommandContext(requestID: "test", key: key))
     }
 
     func titles(_ account: AccountID = ann) async throws -> [String] { try await tasks.tasks(of: account).map(\.title) }

@@ -17,8 +17,7 @@ extension TestNode where Module == UsersModule {
     }
 
     func rotate(_ old: DeviceToken, to new: String?) async throws -> (id: UserID, token: DeviceToken, position: Int64) {
-        try await users.rotate(
-            RotateToken(old: old, new: new.map(DeviceToken.init(secret:))), context: Self.context)
+        try await users.rotate(old, to: new.map(DeviceToken.init(secret:)), context: Self.context)
     }
 
     func revoke(_ id: UserID) async throws -> (position: Int64, wasAlive: Bool) {
@@ -29,9 +28,9 @@ extension TestNode where Module == UsersModule {
     func append(of token: DeviceToken) async throws -> RecordedPlace? {
         try await users.withUser(of: token, Self.context) { user, context in
             try await users.commands.handle(context) {
-                let created = UserCreated(device: DeviceToken(secret: UUID().uuidString).digest)
+                let device = DeviceToken(secret: UUID().uuidString).digest
                 let stream = UserID(rawValue: 1_000 + Int64.random(in: 0..<1_000_000)).stream
-                return Decision(UserDomainEvent.created(created), to: stream, after: 0, by: user.rawValue)
+                return Decision(UserDomainEvent.created(device: .present(device)), to: stream, after: 0, by: user.rawValue)
             }.place
         }
     }

@@ -7,8 +7,8 @@ import Testing
 
 @Suite struct `Storing the domain events of users` {
     private static let device = #"{"device":"03204de92e11fc8c528139be419065920eb83dbff1a4663bbea455aa6e9702bd"}"#
-    private static let created = UserDomainEvent.created(UserCreated(device: DeviceToken(secret: "device-1").digest))
-    private static let rotated = UserDomainEvent.rotated(TokenRotated(device: DeviceToken(secret: "device-1").digest))
+    private static let created = UserDomainEvent.created(device: .present(DeviceToken(secret: "device-1").digest))
+    private static let rotated = UserDomainEvent.rotated(device: .present(DeviceToken(secret: "device-1").digest))
 
     @Test func `each domain event is stored as these bytes and read from them, in format 1, and its device is personal`() {
         #expect(

@@ -9,7 +9,7 @@ import Testing
     private var user: User { User(id: UserID(rawValue: 7), version: 3, device: old.digest) }
 
     @Test func `the present token is replaced by the new one`() throws {
-        #expect(try decide(RotateToken(old: old, new: new), to: new, on: user) == TokenRotated(device: new.digest))
+        #expect(try decideRotation(of: old, to: new, on: user) == .rotated(device: .present(new.digest)))
     }
 
     @Test func `a token that is not the present one is rejected as unauthorized`() {
@@ -18,17 +18,17 @@ import Testing
         var revoked = user
         revoked.device = nil
         for user in [nil, rotated, revoked] {
-            #expect(throws: UserRejection.unknownToken) { try decide(RotateToken(old: old, new: new), to: new, on: user) }
+            #expect(throws: UserRejection.unknownToken) { try decideRotation(of: old, to: new, on: user) }
         }
         #expect(UserRejection.unknownToken.kind == .unauthorized)
         #expect(UserRejection.unknownToken.message == nil)
     }
 
     @Test func `the present token is no new token, and a malformed one is rejected before the old token is looked at`() {
-        #expect(throws: UserRejection.usedToken) { try decide(RotateToken(old: old, new: old), to: old, on: user) }
+        #expect(throws: UserRejection.usedToken) { try decideRotation(of: old, to: old, on: user) }
         let malformed = DeviceToken(secret: " new")
         #expect(throws: UserRejection.malformedToken) {
-            try decide(RotateToken(old: old, new: malformed), to: malformed, on: nil)
+            try decideRotation(of: old, to: malformed, on: nil)
         }
     }
 }

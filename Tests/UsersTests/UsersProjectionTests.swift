@@ -11,8 +11,8 @@ import Testing
 
     @Test func `each new user gives one row, by id, and a stream of another category none`() {
         let changes = UsersProjection().fold([
-            envelope("user-2", 1, .created(UserCreated(device: ann))), envelope("user-1", 1, .created(UserCreated(device: bob))),
-            envelope("event-3", 1, .created(UserCreated(device: ann))),
+            envelope("user-2", 1, .created(device: .present(ann))), envelope("user-1", 1, .created(device: .present(bob))),
+            envelope("event-3", 1, .created(device: .present(ann))),
         ])
         #expect(changes.created == [user(1, 1, bob), user(2, 1, ann)])
         #expect(changes.changed.isEmpty)
@@ -20,8 +20,8 @@ import Testing
 
     @Test func `a user of an earlier batch gives one changed row with the last token`() {
         let changes = UsersProjection().fold([
-            envelope("user-1", 2, .rotated(TokenRotated(device: ann))), envelope("user-2", 2, .revoked),
-            envelope("user-1", 3, .rotated(TokenRotated(device: bob))),
+            envelope("user-1", 2, .rotated(device: .present(ann))), envelope("user-2", 2, .revoked),
+            envelope("user-1", 3, .rotated(device: .present(bob))),
         ])
         #expect(changes.created.isEmpty)
         #expect(changes.changed == [user(1, 3, bob), user(2, 2, nil)])
@@ -29,7 +29,7 @@ import Testing
 
     @Test func `a user of this batch gives one new row with the last token`() {
         let changes = UsersProjection().fold([
-            envelope("user-1", 1, .created(UserCreated(device: ann))), envelope("user-1", 2, .rotated(TokenRotated(device: bob))),
+            envelope("user-1", 1, .created(device: .present(ann))), envelope("user-1", 2, .rotated(device: .present(bob))),
             envelope("user-1", 3, .revoked),
         ])
         #expect(changes.created == [user(1, 3, nil)])

@@ -78,7 +78,9 @@ struct ServeCommand: AsyncParsableCommand {
             let services: [any Service] =
                 [operators] + backend.services + erasures + [clients, banner, HangUps(hangUps, logger: logger)]
             do { try await shutdown.run(services) } catch let error as IOError where error.errnoCode == EADDRINUSE {
-                throw PortTaken(port: settings.port, adminPort: settings.adminPort)
+                throw CommandFailure(
+                    "Another program listens on HUMON_PORT (\(settings.port)) or on HUMON_ADMIN_PORT (\(settings.adminPort)): name a free port, or 0 for any free port."
+                )
             }
         }
     }
@@ -89,14 +91,5 @@ struct ServeCommand: AsyncParsableCommand {
         let secret = try AppSecretFile.make(at: path)
         print("TB_APP_SECRET was not set: generated a secret and kept it in \(path)")
         return (secret, .environmentFile)
-    }
-}
-
-/// Another program listens on an address of the server.
-struct PortTaken: Error, CustomStringConvertible {
-    var port: Int
-    var adminPort: Int
-    var description: String {
-        "Another program listens on HUMON_PORT (\(port)) or on HUMON_ADMIN_PORT (\(adminPort)): name a free port, or 0 for any free port."
     }
 }

@@ -35,13 +35,13 @@ extension Backend {
         (details.address, details.endedAt) = (gathering.address, gathering.endedAt)
         let owner = hosts[gathering.host % hosts.count]
         let (event, _) = try await modules[EventsModule.self].create(
-            CreateEvent(details: details, owner: owner), context: Self.demoContext)
+            details, by: owner, context: Self.demoContext)
         for offset in 0..<gathering.attendees {
             let guest = hosts[(gathering.host + offset * 7 + 1) % hosts.count]
             let attendances = modules[AttendancesModule.self]
-            try await attendances.attend(AttendEvent(event: event, by: guest), context: Self.demoContext)
+            try await attendances.attend(event, by: guest, context: Self.demoContext)
             guard (gathering.host + offset).isMultiple(of: Self.leavesOneIn) else { continue }
-            try await attendances.leave(LeaveEvent(event: event, by: guest), context: Self.demoContext)
+            try await attendances.leave(event, by: guest, context: Self.demoContext)
         }
     }
 }

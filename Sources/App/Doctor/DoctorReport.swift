@@ -19,7 +19,7 @@ enum DoctorReport {
         + [IndexCheck.name, "subscriptions", ErasureFileCheck.name, "clock"]
 
     /// - Parameter show: gets each check as soon as it ends
-    /// - Throws: the errors of `show`, and ``PrivateClusterError`` if a private cluster does not stop
+    /// - Throws: the errors of `show`, and ``CommandFailure`` if a private cluster does not stop
     static func run(_ database: DatabaseOptions, _ show: @escaping @Sendable (Check) throws -> Void) async throws {
         let (settings, check) = SettingsCheck.look(database)
         try show(check)

@@ -21,7 +21,7 @@ struct DatabaseOptions: ParsableArguments {
     func settings() throws(SettingsError) -> Settings { try Settings.load(database: url) }
 
     /// Runs the body with the database, and starts the private cluster for it if necessary.
-    /// - Throws: ``SettingsError``, ``NoDatabase``, errors of the private cluster, and the errors of the body
+    /// - Throws: ``SettingsError``, ``CommandFailure``, errors of the private cluster, and the errors of the body
     func with<Value: Sendable>(
         _ use: Database.Use, _ body: (Database, Logger) async throws -> Value
     ) async throws -> Value {
@@ -31,7 +31,7 @@ struct DatabaseOptions: ParsableArguments {
     }
 
     /// Runs the body with the existing database, with the rights of the role that may only read, and with a low priority.
-    /// - Throws: ``NotUsable``, the errors of ``with(_:_:)``, and the errors of the body
+    /// - Throws: ``CommandFailure``, the errors of ``with(_:_:)``, and the errors of the body
     func reading<Value: Sendable>(
         connections: Int = 1, _ body: @Sendable (PostgresClient) async throws -> Value
     ) async throws -> Value {

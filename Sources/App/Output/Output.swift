@@ -14,25 +14,25 @@ struct Output: Sendable {
     let write: @Sendable (String) throws -> Void
 
     /// Prints all rows as a table, or for people the message if there are none.
-    /// - Throws: ``OutputClosed``, ``OutputFailed``
+    /// - Throws: ``OutputClosed``, ``CommandFailure``
     func write(_ rows: [JSONObject], whenEmpty message: String? = nil) throws {
         if rows.isEmpty, let message { return try say(message) }
         try Table(self).write(rows)
     }
 
     /// Prints one thing, member by member.
-    /// - Throws: ``OutputClosed``, ``OutputFailed``
+    /// - Throws: ``OutputClosed``, ``CommandFailure``
     func write(_ record: JSONObject) throws { try write(details: [record]) }
 
     /// Prints rows member by member, with an empty line between two rows for people.
-    /// - Throws: ``OutputClosed``, ``OutputFailed``
+    /// - Throws: ``OutputClosed``, ``CommandFailure``
     func write(details rows: [JSONObject]) throws {
         guard case .text(let isColoured) = format else { return try write(lines(of: rows)) }
         try write(rows.map { details(of: $0, isColoured: isColoured) }.joined(separator: "\n"))
     }
 
     /// Prints a sentence for people. Programs find the same in the objects.
-    /// - Throws: ``OutputClosed``, ``OutputFailed``
+    /// - Throws: ``OutputClosed``, ``CommandFailure``
     func say(_ sentence: String) throws {
         if format != .json { try write(harmless(sentence) + "\n") }
     }

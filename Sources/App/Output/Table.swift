@@ -28,7 +28,7 @@ final class Table: Sendable {
     }
 
     /// - Parameter rows: all with the same members
-    /// - Throws: ``OutputClosed``, ``OutputFailed``
+    /// - Throws: ``OutputClosed``, ``CommandFailure``
     func write(_ rows: [JSONObject]) throws {
         guard let first = rows.first else { return }
         guard case .text(let isColoured) = output.format else { return try output.write(output.lines(of: rows)) }

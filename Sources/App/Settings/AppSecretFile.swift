@@ -4,18 +4,8 @@ internal import SystemPackage
 
 /// The file that keeps a generated secret: `.env` in the working directory, which git ignores.
 enum AppSecretFile {
-    enum Failure: Error, CustomStringConvertible {
-        case notWritable(path: String, reason: String)
-
-        var description: String {
-            switch self {
-            case .notWritable(let path, let reason): "Cannot keep a TB_APP_SECRET in \(path): \(reason)"
-            }
-        }
-    }
-
     /// Generates a secret of 256 random bits, appends it to the file, and gives the file the mode 0600.
-    /// - Throws: ``Failure`` if the secret cannot be kept; then the file has its old content
+    /// - Throws: ``CommandFailure`` if the secret cannot be kept; then the file has its old content
     static func make(at path: String) throws -> String {
         let secret = (0..<32).map { _ in UInt8.random(in: .min ... .max) }.hexadecimal
         // A link could lead to a file of another project. Without O_NONBLOCK, opening a named pipe would wait.
@@ -26,14 +16,17 @@ enum AppSecretFile {
             try file.closeAfter { try append("TB_APP_SECRET=\(secret)\n", to: file, path) }
             return secret
         } catch let error as Errno {
-            throw Failure.notWritable(
-                path: path, reason: error == .tooManySymbolicLinkLevels ? "it is a link" : error.description)
+            throw failure(path, error == .tooManySymbolicLinkLevels ? "it is a link" : error.description)
         }
+    }
+
+    private static func failure(_ path: String, _ reason: String) -> CommandFailure {
+        CommandFailure("Cannot keep a TB_APP_SECRET in \(path): \(reason)")
     }
 
     private static func append(_ line: String, to file: FileDescriptor, _ path: String) throws {
         let status = try file.stat()
-        guard status.type == .regular else { throw Failure.notWritable(path: path, reason: "it is no ordinary file") }
+        guard status.type == .regular else { throw failure(path, "it is no ordinary file") }
         let isLineOpen = try FileHandle(fileDescriptor: file.rawValue).endsWithinLine(size: UInt64(status.size))
         do {
             guard fchmod(file.rawValue, 0o600) == 0 else { throw Errno(rawValue: errno) }

@@ -28,6 +28,13 @@ struct NegativeResult: Error {
     init(_ message: String? = nil) { self.message = message }
 }
 
+/// A command or a start failed, for a reason that it says itself: what failed, and what to do.
+struct CommandFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
 extension Humon {
     /// Ends the process with the code of the error.
     static func exit(after error: any Error) -> Never {

@@ -3,12 +3,12 @@ internal import SystemPackage
 
 /// Writes the result of a command.
 enum StandardOutput {
-    /// - Throws: ``OutputClosed`` if the reader is gone, because SIGPIPE is ignored; ``OutputFailed``
+    /// - Throws: ``OutputClosed`` if the reader is gone, because SIGPIPE is ignored; ``CommandFailure``
     @Sendable static func write(_ text: String) throws {
         do { try FileDescriptor.standardOutput.writeAll(text.utf8) } catch Errno.brokenPipe {
             throw OutputClosed()
         } catch let error as Errno {
-            throw OutputFailed(reason: error.description)
+            throw CommandFailure("Cannot write to standard output: \(error)")
         }
     }
 
@@ -28,8 +28,3 @@ enum StandardOutput {
 
 /// The reader of the output is gone, as in `humon log tail | head`.
 struct OutputClosed: Error {}
-
-struct OutputFailed: Error, CustomStringConvertible {
-    var reason: String
-    var description: String { "Cannot write to standard output: \(reason)" }
-}

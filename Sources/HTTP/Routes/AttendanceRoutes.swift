@@ -31,20 +31,20 @@ private struct AttendanceRoutes: Sendable {
         let event = try attendedEvent(fields.json["event"]?["id"])
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
         let position = try await api.withCaller(device, commandContext) { caller, context in
-            try await attendances.attend(AttendEvent(event: event, by: caller), context: context)
+            try await attendances.attend(event, by: caller, context: context)
         }
         return Response(json: [:], recordedAt: position)
     }
 
     private func attendEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
         try await change(request, context) { event, caller, context in
-            try await attendances.attend(AttendEvent(event: event, by: caller), context: context)
+            try await attendances.attend(event, by: caller, context: context)
         }
     }
 
     private func leaveEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
         try await change(request, context) { event, caller, context in
-            try await attendances.leave(LeaveEvent(event: event, by: caller), context: context)
+            try await attendances.leave(event, by: caller, context: context)
         }
     }
 

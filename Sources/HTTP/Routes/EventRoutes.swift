@@ -35,7 +35,7 @@ private struct EventRoutes: Sendable {
         let details = try EventDetails(fields.json, isStrict: request.wantsProblemDetails)
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
         let (id, position) = try await api.withCaller(device, commandContext) { owner, context in
-            try await events.create(CreateEvent(details: details, owner: owner), context: context)
+            try await events.create(details, by: owner, context: context)
         }
         return Response(json: ["id": JSON(id.rawValue)], recordedAt: position)
     }
@@ -43,7 +43,7 @@ private struct EventRoutes: Sendable {
     private func updateEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
         let device = try api.requireDevice(request, context)
         let fields = try request.fields(allowing: [.json, .form, .mergePatch], limitBytes: api.settings.bodyLimitBytes)
-        let change: UpdateEvent.Change =
+        let change: DetailsChange =
             switch fields.format {
             case .json, .form: .replace(try EventDetails(fields.json, isStrict: request.wantsProblemDetails))
             case .mergePatch: .merge(try EventPatch(fields.json))
@@ -52,7 +52,7 @@ private struct EventRoutes: Sendable {
         let id = EventID(rawValue: context.possibleID)
         let updated = try await api.withCaller(device, commandContext) { caller, context in
             try await events.update(
-                UpdateEvent(id: id, change: change, by: caller, condition: request.versionCondition), context: context)
+                id, change, by: caller, if: request.versionCondition, context: context)
         }
         var response = Response(json: ["id": JSON(id.rawValue)], recordedAt: updated.position)
         // PUT has none: the server stores the body in a form of its own. Source: RFC 9110, section 9.3.4.
@@ -67,8 +67,7 @@ private struct EventRoutes: Sendable {
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
         let id = EventID(rawValue: context.possibleID)
         let (_, position) = try await api.withCaller(device, commandContext) { caller, context in
-            try await events.cancel(
-                CancelEvent(id: id, by: caller, condition: request.versionCondition), context: context)
+            try await events.cancel(id, by: caller, if: request.versionCondition, context: context)
         }
         return Response(json: ["id": JSON(id.rawValue)], recordedAt: position)
     }

@@ -34,7 +34,7 @@ private struct TaskRoutes: Sendable {
         let new = try NewTask(fields.json["task"])
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
         let (task, position) = try await api.withAccount(caller, commandContext) { account, context in
-            try await tasks.create(CreateTask(new, account: account), context: context)
+            try await tasks.create(new, by: account, context: context)
         }
         return Response(json: task.json, recordedAt: position)
     }
@@ -46,8 +46,7 @@ private struct TaskRoutes: Sendable {
         let change = try TaskChange(try task(fields.json))
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
         let (task, position) = try await api.withAccount(caller, commandContext) { account, conditional in
-            let command = UpdateTask(id: TaskID(rawValue: try context.id()), change: change, by: account)
-            return try await tasks.update(command, context: conditional)
+            try await tasks.update(TaskID(rawValue: try context.id()), change, by: account, context: conditional)
         }
         return Response(json: task.json, recordedAt: position)
     }
@@ -66,8 +65,7 @@ private struct TaskRoutes: Sendable {
         let caller = try api.requireAccountToken(request, context, body: fields.json, inQuery: true)
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
         let position = try await api.withAccount(caller, commandContext) { account, conditional in
-            let command = DeleteTask(id: TaskID(rawValue: try context.id()), by: account)
-            return try await tasks.delete(command, context: conditional)
+            try await tasks.delete(TaskID(rawValue: try context.id()), by: account, context: conditional)
         }
         // The client takes a response without JSON for a failure.
         return Response(json: [:], recordedAt: position)

@@ -82,9 +82,9 @@ private struct UserRoutes: Sendable {
     private func rotateToken(_ request: Request, _ context: RequestContext) async throws -> Response {
         let device = try api.requireDevice(request, context)
         let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
-        let command = RotateToken(old: device.token, new: try newToken(fields.json["device_token"]))
+        let new = try newToken(fields.json["device_token"])
         let (id, token, position) = try await api.withRotation(device) {
-            try await users.rotate(command, context: request.commandContext(context))
+            try await users.rotate(device.token, to: new, context: request.commandContext(context))
         }
         return Response(json: credentials(id, token), recordedAt: position)
     }

@@ -24,19 +24,19 @@ struct EventsHideCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     /// - Throws: `ValidationError`
-    func validate() throws { _ = try command }
+    func validate() throws { _ = try hidingReason }
 
     func run() async throws {
-        let command = try command
+        let (id, reason) = (event.eventID, try hidingReason)
         try await event.change(isHidden: true, database, options) { events, context in
-            try await events.hide(command, context: context)
+            try await events.hide(id, reason: reason, context: context)
         }
     }
 
     /// - Throws: `ValidationError`
-    private var command: HideEvent {
+    private var hidingReason: HidingReason {
         get throws {
-            do throws(HideEvent.ReasonError) { return try HideEvent(id: event.eventID, reason: reason) } catch {
+            do throws(HidingReason.InvalidError) { return try HidingReason(reason) } catch {
                 throw ValidationError(error.description)
             }
         }

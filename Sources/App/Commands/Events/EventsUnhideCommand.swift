@@ -19,9 +19,9 @@ struct EventsUnhideCommand: AsyncParsableCommand {
     @OptionGroup var options: OutputOptions
 
     func run() async throws {
-        let command = UnhideEvent(id: event.eventID)
+        let id = event.eventID
         try await event.change(isHidden: false, database, options) { events, context in
-            try await events.unhide(command, context: context)
+            try await events.unhide(id, context: context)
         }
     }
 }

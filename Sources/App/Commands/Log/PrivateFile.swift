@@ -2,33 +2,21 @@ internal import Foundation
 
 /// A file that only its owner may read, and that appears complete or not at all: it is written under a temporary name.
 struct PrivateFile {
-    enum Failure: Error, CustomStringConvertible {
-        case exists(path: String)
-        case notWritable(path: String, reason: String)
-
-        var description: String {
-            switch self {
-            case .exists(let path): "\(path) is there already; --force overwrites it."
-            case .notWritable(let path, let reason): "Cannot write \(path): \(reason)"
-            }
-        }
-    }
-
     /// Calls a closure with a temporary file, and gives the file its name when the closure returns.
     /// - Parameter isOverwriting: whether the file may replace another of its name
-    /// - Throws: ``Failure``, and the error of the closure. After an error no new file exists.
+    /// - Throws: ``CommandFailure``, and the error of the closure. After an error no new file exists.
     static func write<Value>(
         at path: String, isOverwriting: Bool, _ body: (FileHandle) async throws -> Value
     ) async throws -> Value {
-        guard isOverwriting || !FileManager.default.fileExists(atPath: path) else { throw Failure.exists(path: path) }
+        guard isOverwriting || !FileManager.default.fileExists(atPath: path) else { throw isThere(path) }
         // Random, because processes in containers may share a process id, and a killed process leaves its file.
         let temporary = "\(path).\(String(UInt64.random(in: 0...UInt64.max), radix: 36)).part"
         let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw Failure.notWritable(path: path, reason: systemReason) }
+        guard descriptor >= 0 else { throw notWritable(path) }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         do {
             let value = try await body(file)
-            guard fsync(descriptor) == 0 else { throw Failure.notWritable(path: path, reason: systemReason) }
+            guard fsync(descriptor) == 0 else { throw notWritable(path) }
             try install(temporary, as: path, isOverwriting: isOverwriting)
             synchroniseDirectory(of: path)
             return value
@@ -41,8 +29,8 @@ struct PrivateFile {
     /// Without overwriting it makes a link, which fails if a file of that name has appeared.
     private static func install(_ temporary: String, as path: String, isOverwriting: Bool) throws {
         guard unsafe (isOverwriting ? rename(temporary, path) : link(temporary, path)) == 0 else {
-            if errno == EEXIST { throw Failure.exists(path: path) }
-            throw Failure.notWritable(path: path, reason: systemReason)
+            if errno == EEXIST { throw isThere(path) }
+            throw notWritable(path)
         }
         if !isOverwriting { _ = unsafe unlink(temporary) }
     }
@@ -56,5 +44,11 @@ struct PrivateFile {
         close(directory)
     }
 
-    private static var systemReason: String { unsafe String(cString: strerror(errno)) }
+    private static func isThere(_ path: String) -> CommandFailure {
+        CommandFailure("\(path) is there already; --force overwrites it.")
+    }
+
+    private static func notWritable(_ path: String) -> CommandFailure {
+        CommandFailure("Cannot write \(path): \(unsafe String(cString: strerror(errno)))")
+    }
 }

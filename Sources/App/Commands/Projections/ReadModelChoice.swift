@@ -19,7 +19,7 @@ struct ReadModelChoice: ParsableArguments {
     }
 
     /// Runs the body with the chosen read models, with the rights of the application.
-    /// - Throws: ``NotUsable``, the errors of ``DatabaseOptions/with(_:_:)``, and the errors of the body
+    /// - Throws: ``CommandFailure``, the errors of ``DatabaseOptions/with(_:_:)``, and the errors of the body
     func tending<Value: Sendable>(
         _ options: DatabaseOptions, _ body: @Sendable (ReadModels) async throws -> Value
     ) async throws -> Value {

@@ -3,14 +3,10 @@ internal import EventStore
 internal import Events
 internal import Users
 
-/// The author of the stream commented on its event.
-struct CommentAdded: Sendable, Hashable {
-    var text: Personal<String>
-}
-
 /// The domain events of comments.
 enum CommentDomainEvent: DomainEvent, Hashable {
-    case added(CommentAdded)
+    /// The author of the stream commented on its event.
+    case added(text: Personal<String>)
     /// The author was erased. It is the last domain event of the stream.
     case erased
 
@@ -21,7 +17,7 @@ enum CommentDomainEvent: DomainEvent, Hashable {
     init(type: String, content: EventContent) throws {
         switch type {
         case "CommentAdded":
-            self = .added(CommentAdded(text: try content.readPersonal { try $0.stored("text") { $0.storedString } }))
+            self = .added(text: try content.readPersonal { try $0.stored("text") { $0.storedString } })
         case "CommentsErased": self = .erased
         default: throw FormatError("no stored type \(type)")
         }
@@ -33,11 +29,8 @@ enum CommentDomainEvent: DomainEvent, Hashable {
 
     var stored: (type: String, data: JSON) {
         switch self {
-        case .added(let added):
-            switch added.text {
-            case .present(let text): ("CommentAdded", ["text": .string(text)])
-            case .erased: ("CommentAdded", [:])
-            }
+        case .added(.present(let text)): ("CommentAdded", ["text": .string(text)])
+        case .added(.erased): ("CommentAdded", [:])
         case .erased: ("CommentsErased", [:])
         }
     }

@@ -45,12 +45,13 @@ public struct CommentsModule: Sendable {
     /// Adds a comment to an event.
     /// - Returns: the number of the comment, and the position at which it is recorded
     /// - Throws: ``CommentRejection``, and the errors of `CommandHandler.handle(_:by:_:)`
-    public func add(_ command: AddComment, context: CommandContext) async throws -> (number: Int32, position: Int64) {
-        let comments = CommentStream(event: command.event, author: command.author)
-        let place = try await commands.handle(context, by: command.author.stream) {
-            let added = try decide(command, eventExists: try await events.event(command.event)?.isLive == true)
-            return Decision(
-                CommentDomainEvent.added(added), to: comments.name, after: try await count(comments), by: command.author.rawValue)
+    public func add(_ text: String, to event: EventID, by author: UserID, context: CommandContext) async throws -> (
+        number: Int32, position: Int64
+    ) {
+        let comments = CommentStream(event: event, author: author)
+        let place = try await commands.handle(context, by: author.stream) {
+            let added = try decideComment(text, eventExists: try await events.event(event)?.isLive == true)
+            return Decision(added, to: comments.name, after: try await count(comments), by: author.rawValue)
         }.place
         return (place.version, place.position)
     }

@@ -47,8 +47,8 @@ struct CommentsProjection: Projection {
         for envelope in envelopes {
             guard let comments = CommentStream(envelope.stream) else { continue }
             switch envelope.event {
-            case .added(let added):
-                guard case .present(let text) = added.text else { continue }
+            case .added(.erased): continue
+            case .added(.present(let text)):
                 changes.added.append(
                     Row(comments: comments, number: envelope.version, recordedAt: envelope.recordedAt, text: text))
             case .erased: changes.ended.append(comments)

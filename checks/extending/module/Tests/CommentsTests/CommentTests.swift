@@ -12,7 +12,7 @@ private let picnic = EventID(rawValue: 12)
 
 @Suite struct `A comment` {
     @Test func `is stored as these bytes, both ways`() throws {
-        let event = CommentDomainEvent.added(CommentAdded(text: .present("I bring the tea.")))
+        let event = CommentDomainEvent.added(text: .present("I bring the tea."))
         #expect(event.stored.type == "CommentAdded")
         #expect(event.stored.data.text == #"{"text":"I bring the tea."}"#)
         let stored = StoredEvent(
@@ -23,7 +23,7 @@ private let picnic = EventID(rawValue: 12)
 
     @Test func `on an unknown event is refused`() {
         #expect(throws: CommentRejection.unknownEvent) {
-            try decide(AddComment(event: picnic, author: ann, text: "Hello"), eventExists: false)
+            try decideComment("Hello", eventExists: false)
         }
     }
 
@@ -34,7 +34,7 @@ private let picnic = EventID(rawValue: 12)
         ] as [(String, FieldError)])
     func `without a usable text is refused`(text: String, error: FieldError) {
         #expect(throws: CommentRejection.invalid(errors: [error])) {
-            try decide(AddComment(event: picnic, author: ann, text: text), eventExists: true)
+            try decideComment(text, eventExists: true)
         }
     }
 
@@ -47,7 +47,7 @@ private let picnic = EventID(rawValue: 12)
     }
 
     @Test func `is a row until its author is erased`() {
-        let hello = CommentDomainEvent.added(CommentAdded(text: .present("Hello")))
+        let hello = CommentDomainEvent.added(text: .present("Hello"))
         let ofAnn = CommentStream(event: picnic, author: ann)
         let row = CommentsProjection.Row(comments: ofAnn, number: 3, recordedAt: Timestamp(milliseconds: 0), text: "Hello")
         let added = Self.envelope("comments-12-1", 3, hello)

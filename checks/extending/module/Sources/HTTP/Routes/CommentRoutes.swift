@@ -29,7 +29,7 @@ private struct CommentRoutes: Sendable {
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
         let event = EventID(rawValue: context.possibleID)
         let (number, position) = try await api.withCaller(device, commandContext) { author, context in
-            try await comments.add(AddComment(event: event, author: author, text: text), context: context)
+            try await comments.add(text, to: event, by: author, context: context)
         }
         return Response(json: ["number": JSON(number)], recordedAt: position)
     }
