@@ -157,9 +157,9 @@ public enum AccountRejection: Rejection, Hashable {
         }
     }
 
-    public var code: RejectionCode? {
+    public var code: String? {
         switch self {
-        case .wrongCredentials: RejectionCode("wrong_credentials")
+        case .wrongCredentials: "wrong_credentials"
         case .invalid, .unknownToken, .unknownAccount: nil
         }
     }

@@ -28,10 +28,10 @@ public enum EventRejection: Rejection, Hashable {
         }
     }
 
-    public var code: RejectionCode? {
+    public var code: String? {
         switch self {
-        case .cancelled: RejectionCode("event_cancelled")
-        case .hidden: RejectionCode("event_hidden")
+        case .cancelled: "event_cancelled"
+        case .hidden: "event_hidden"
         case .invalid, .notFound, .forbidden, .changedMeanwhile, .tooManyEvents: nil
         }
     }

@@ -9,7 +9,7 @@ import Testing
 @Suite struct `Responding to a rejection` {
     private struct Refused: Rejection {
         var kind: RejectionKind
-        var code: RejectionCode?
+        var code: String?
         var message: String?
     }
 
@@ -34,7 +34,7 @@ import Testing
         let error = HTTPError(Refused(kind: kind))
         #expect((error.response.status.code, error.code) == (status, ErrorCode(code)))
         #expect(String(buffer: error.response.body) == body)
-        let own = HTTPError(Refused(kind: kind, code: RejectionCode("too_late")))
+        let own = HTTPError(Refused(kind: kind, code: "too_late"))
         #expect(own.code == ErrorCode("too_late"))
     }
 
@@ -47,7 +47,7 @@ import Testing
         ("Event Cancelled", ""), ("Gone", ""), ("Ask the owner", #""detail":"Ask the owner","#),
     ])
     func `problem details have a message that says more than the code and the status`(message: String, detail: String) {
-        let rejection = Refused(kind: .gone, code: RejectionCode("event_cancelled"), message: message)
+        let rejection = Refused(kind: .gone, code: "event_cancelled", message: message)
         let accept: HTTPFields = [.accept: "application/problem+json"]
         let request = Request(head: HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/", headerFields: accept))
         let response = ProblemDetails(typePrefix: "/docs#error-")

@@ -45,7 +45,7 @@ import Testing
                 if let name = HTTPField.Name(name) { fields[name] = value }
             }
             let head = HTTPRequest(method: .post, scheme: "http", authority: host, path: "/session", headerFields: fields)
-            let (request, peer) = (Request(head: head), NetworkAddress(address).map(Peer.address) ?? .unknown)
+            let (request, peer) = (Request(head: head), NetworkAddress(address))
             return WebOrigins.loopback.isFromPage(request, RequestContext(request, from: ConnectionInfo(peer, .http)))
         }
         for headers in Self.own {

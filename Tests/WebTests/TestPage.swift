@@ -67,7 +67,7 @@ struct TestPage: Sendable {
         let head = HTTPRequest(method: method, scheme: scheme.rawValue, authority: host, path: target, headerFields: fields)
         let response = await router.respond(
             to: Request(head: head, body: ByteBuffer(string: body)),
-            from: ConnectionInfo(NetworkAddress(address).map(Peer.address) ?? .unknown, scheme))
+            from: ConnectionInfo(NetworkAddress(address), scheme))
         return Answer(
             status: response.status.code, headers: response.headers, body: String(buffer: response.body))
     }

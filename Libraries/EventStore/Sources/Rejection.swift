@@ -6,8 +6,9 @@ internal import Postgres
 public protocol Rejection: Error, Sendable {
     var kind: RejectionKind { get }
 
-    /// The reason, for programs, if the kind does not name it; `nil` for the name of the kind.
-    var code: RejectionCode? { get }
+    /// The stable name of the reason, for programs, in snake case, if the kind does not name it, as in `event_cancelled`; `nil` for the
+    /// name of the kind. `docs/openapi.yaml` lists all.
+    var code: String? { get }
 
     /// The sentence for the caller; `nil` for the usual sentence of the kind. A rejection of the kind `invalid` or `keyReused` has none:
     /// its validation errors are the sentences.
@@ -15,15 +16,8 @@ public protocol Rejection: Error, Sendable {
 }
 
 extension Rejection {
-    public var code: RejectionCode? { nil }
+    public var code: String? { nil }
     public var message: String? { nil }
-}
-
-/// The stable name of a reason, in snake case, as in `event_cancelled`. `docs/openapi.yaml` lists all.
-public struct RejectionCode: Sendable, Hashable {
-    public let name: String
-
-    public init(_ name: String) { self.name = name }
 }
 
 /// The kinds of rejections. HTTP maps each to one status.

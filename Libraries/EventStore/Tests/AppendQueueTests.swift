@@ -17,7 +17,7 @@ import Testing
                 let results = try await gather(40) { try await log.record(Self.writing(20 << 10, to: $0)) }
                 #expect(results.appended.count == 40)
                 // Three of these take 120 KiB and a little more, and four more than 160 KiB.
-                #expect(log.statistics.batches.counts.reduce(0, +) >= 14)
+                #expect(log.statistics.batches.snapshot.counts.reduce(0, +) >= 14)
                 _ = try await log.record(Self.writing(BatchSchedule.byteLimit, to: 40))
             }
         }
@@ -40,7 +40,7 @@ import Testing
                             }
                         }
                         let last = Task { try await log.record(.counting("last", after: 0)) }
-                        try await eventually("an append that waits") { log.statistics.queued == 1 }
+                        try await eventually("an append that waits") { log.queueLength == 1 }
                         try await Task.sleep(for: .milliseconds(2_100))
                         return (first, last)
                     }
@@ -48,7 +48,7 @@ import Testing
                 for append in first { _ = try await append.value }
                 await #expect(throws: EventLogError.expired) { try await last.value }
                 #expect(try await store.reader.tail() == 2)
-                #expect(log.statistics.outcomes[.unavailable] == 1)
+                #expect(log.statistics.appends[.unavailable] == 1)
             }
         }
     }

@@ -80,7 +80,7 @@ import Testing
                 #expect(results[0].place?.version == 1)
                 #expect(results.dropFirst().allSatisfy { $0 == Self.conflict(Self.a, 0, 1) })
                 // A transaction and a lookup.
-                #expect(client.statistics.queries.counts.reduce(0, +) == 2)
+                #expect(client.statistics.queries.snapshot.counts.reduce(0, +) == 2)
             }
         }
     }

@@ -13,7 +13,7 @@ import Testing
                 // The only connection is leased, so the allocator cannot fetch ids.
                 try await client.withConnection { _ in
                     let asker = Task { try await ids.next() }
-                    try await eventually { client.statistics.waiting == 1 }
+                    try await eventually { client.waitingCallers == 1 }
                     asker.cancel()
                     await #expect(throws: CancellationError.self) { try await asker.value }
                 }

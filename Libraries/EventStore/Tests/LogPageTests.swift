@@ -20,9 +20,9 @@ import Testing
                 try await store.database.withClient(role: "log_app") { client in
                     let reader = LogReader(client: client)
                     for (after, limit, through) in [(Int64(0), Int64(3), Int64(3)), (3, 3, 6), (6, 3, 7), (7, 3, 7)] {
-                        let before = client.statistics.queries.counts.reduce(0, +)
+                        let before = client.statistics.queries.snapshot.counts.reduce(0, +)
                         let page = try await reader.page(after: after, limit: limit, filter: filter)
-                        #expect(client.statistics.queries.counts.reduce(0, +) == before + 1, "\(filter) after \(after)")
+                        #expect(client.statistics.queries.snapshot.counts.reduce(0, +) == before + 1, "\(filter) after \(after)")
                         #expect(
                             page.after == LogCursor(position: after, id: after == 0 ? nil : ids[Int(after) - 1]),
                             "\(filter) after \(after)")

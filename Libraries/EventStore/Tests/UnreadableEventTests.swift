@@ -59,14 +59,14 @@ extension AppendRequest {
     @Test func `a batch with an unreadable event fails as a whole, without a retry of each append`() async throws {
         try await Self.with { store in
             let transaction = AppendTransaction(client: store.client, projections: [SumProjection()], logger: .quiet)
-            let before = store.client.statistics.queries.counts.reduce(0, +)
+            let before = store.client.statistics.queries.snapshot.counts.reduce(0, +)
             let results = await transaction.append((0..<500).map { AppendRequest.counting("c\($0)", after: 0) })
             #expect(results.count == 500)
             for result in results {
                 #expect(throws: ReadModelError.unreadable(Self.unreadable)) { try result.get() }
             }
             // The batch takes about 7 statements; single appends would take at least 3,000.
-            let statements = store.client.statistics.queries.counts.reduce(0, +) - before
+            let statements = store.client.statistics.queries.snapshot.counts.reduce(0, +) - before
             #expect(statements < 100)
             let tail = try await store.reader.tail()
             #expect(tail == 3)

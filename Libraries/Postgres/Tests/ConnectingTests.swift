@@ -45,7 +45,7 @@ import Testing
         return try await withPostgres(configuration, logger: .quiet) { client in
             let error = try #require(await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") })
             // A caller that has given up leaves the queue.
-            try await eventually("callers to be forgotten") { client.statistics.waiting == 0 }
+            try await eventually("callers to be forgotten") { client.waitingCallers == 0 }
             return error
         }
     }

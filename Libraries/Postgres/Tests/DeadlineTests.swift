@@ -58,9 +58,9 @@ import Testing
                 try await client.query("SELECT 1")
                 let callers = 3 * ConnectionThread.depthLimit
                 let failed = Task { await client.errors(of: AdvisoryLock.wait, callers: callers).count }
-                try await eventually { client.statistics.waiting >= callers - ConnectionThread.depthLimit }
+                try await eventually { client.waitingCallers >= callers - ConnectionThread.depthLimit }
                 running.cancel()
-                try await eventually { client.statistics.waiting == 0 && client.pool.isClosing }
+                try await eventually { client.waitingCallers == 0 && client.pool.isClosing }
                 let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") }
                 #expect(error?.description == "no connection to PostgreSQL: the client is closed")
                 try await lock.release()

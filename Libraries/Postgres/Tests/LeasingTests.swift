@@ -33,7 +33,7 @@ import Testing
             try await eventually("an open connection") { (try? await client.query("SELECT 1")) != nil }
             let asked = try await client.withConnection { _ in
                 let asked = Task { try await client.query("SELECT 2::bigint").column(Int64.self) }
-                try await eventually("a caller that waits") { client.statistics.waiting == 1 }
+                try await eventually("a caller that waits") { client.waitingCallers == 1 }
                 return asked
             }
             #expect(try await asked.value == [2])

@@ -23,11 +23,11 @@ import Testing
 
     @Test func `a hanging server process does not delay statements on other connections`() async throws {
         try await withOpenClient(connections: 2, configure: { $0.statementTimeoutSeconds = 30 }) { client in
-            try await eventually { client.statistics.connections[.idle] == 2 }
+            try await eventually { client.connections[.idle] == 2 }
             let process = try await client.firstProcess()
             try await process.stopped { () async throws in
                 let held = Task { try await client.query("SELECT 'held'::text") }
-                try await eventually { client.statistics.connections[.busy] == 1 }
+                try await eventually { client.connections[.busy] == 1 }
                 try await Task.sleep(for: .seconds(2 * ConnectionThread.stallSeconds))
                 let answers = try await withThrowingTaskGroup(of: Int32.self) { group in
                     for _ in 0..<200 { group.addTask { try await client.process().id } }

@@ -7,10 +7,8 @@ extension Backend {
     private static let patience = Duration.seconds(2)
 
     func metrics() async -> [Metric] {
-        let clients: [(name: String, statistics: PostgresStatistics)] = [
-            ("readers", readers.statistics), ("writer", writer.statistics),
-        ]
-        return log.statistics.metrics + PostgresStatistics.metrics(of: clients) + LogStatus.metrics(of: await status())
+        log.metrics + PostgresClient.metrics(of: [("readers", readers), ("writer", writer)])
+            + LogStatus.metrics(of: await status())
     }
 
     /// Returns `nil` if PostgreSQL does not answer in time.
@@ -55,72 +53,56 @@ extension LogStatus {
     }
 }
 
-extension WriterStatistics {
+extension EventLog {
     fileprivate var metrics: [Metric] {
         [
-            .gauge("humon_writer_queue_length", "Appends that no transaction has taken yet.", Double(queued)),
+            .gauge("humon_writer_queue_length", "Appends that no transaction has taken yet.", Double(queueLength)),
             .gauge(
                 "humon_writer_queue_limit", "Maximum number of waiting appends; further ones are refused.",
-                Double(EventLog.queueLimit)),
+                Double(Self.queueLimit)),
             .counter(
                 "humon_writer_appends_total", "Append requests of this node, by outcome.",
-                Outcome.allCases.map { (["outcome": $0.label], Double(outcomes[$0] ?? 0)) }),
-            .histogram("humon_writer_batch_size", "Appends in one transaction.", batches),
+                WriterStatistics.Outcome.allCases.map { [appends = statistics.appends] outcome -> (Labels, Double) in
+                    (["outcome": outcome.rawValue], Double(appends[outcome] ?? 0))
+                }),
+            .histogram("humon_writer_batch_size", "Appends in one transaction.", statistics.batches.snapshot),
             .histogram(
-                "humon_writer_commit_duration_seconds", "Time from the start of a transaction to its commit.", commits),
+                "humon_writer_commit_duration_seconds", "Time from the start of a transaction to its commit.",
+                statistics.commits.snapshot),
         ]
     }
 }
 
-extension WriterStatistics.Outcome {
-    fileprivate var label: String {
-        switch self {
-        case .recorded: "recorded"
-        case .repeated: "repeated"
-        case .conflict: "conflict"
-        case .keyReused: "key_reused"
-        case .overloaded: "overloaded"
-        case .closed: "closed"
-        case .unavailable: "unavailable"
-        case .failed: "failed"
-        }
-    }
-}
-
-extension PostgresStatistics {
-    fileprivate static func metrics(of clients: [(name: String, statistics: PostgresStatistics)]) -> [Metric] {
-        func each(_ value: (PostgresStatistics) -> Int) -> [(Labels, Double)] {
-            clients.map { (["client": $0.name], Double(value($0.statistics))) }
+extension PostgresClient {
+    fileprivate static func metrics(of clients: [(name: String, client: PostgresClient)]) -> [Metric] {
+        func each(_ value: (PostgresClient) -> Int) -> [(Labels, Double)] {
+            clients.map { (["client": $0.name], Double(value($0.client))) }
         }
         return [
             .gauge(
                 "humon_postgres_connections", "Connections of the pool, by use.",
-                clients.flatMap { name, statistics in
-                    Use.allCases.map { (["client": name, "state": $0.rawValue], Double(statistics.connections[$0] ?? 0)) }
+                clients.flatMap { name, client in
+                    let connections = client.connections
+                    return PostgresStatistics.Use.allCases.map { use -> (Labels, Double) in
+                        (["client": name, "state": use.rawValue], Double(connections[use] ?? 0))
+                    }
                 }),
-            .gauge("humon_postgres_waiting_callers", "Callers that wait for a connection.", each(\.waiting)),
+            .gauge("humon_postgres_waiting_callers", "Callers that wait for a connection.", each(\.waitingCallers)),
             .histogram(
                 "humon_postgres_query_duration_seconds", "Time from the call of a pipeline of statements to its last result.",
-                clients.map { (["client": $0.name], $0.statistics.queries) }),
+                clients.map { (["client": $0.name], $0.client.statistics.queries.snapshot) }),
             .counter(
                 "humon_postgres_query_failures_total", "Pipelines of statements that failed, by reason.",
-                clients.flatMap { name, statistics in
-                    Failure.allCases.map { (["client": name, "reason": $0.label], Double(statistics.failures[$0] ?? 0)) }
+                clients.flatMap { name, client in
+                    let failures = client.statistics.failures
+                    return PostgresStatistics.Failure.allCases.map { failure -> (Labels, Double) in
+                        (["client": name, "reason": failure.rawValue], Double(failures[failure] ?? 0))
+                    }
                 }),
-            .counter("humon_postgres_connections_opened_total", "Connections that were opened.", each(\.opened)),
-            .counter("humon_postgres_connections_lost_total", "Connections that PostgreSQL or the network ended.", each(\.lost)),
+            .counter("humon_postgres_connections_opened_total", "Connections that were opened.", each(\.statistics.opened)),
+            .counter("humon_postgres_connections_lost_total", "Connections that PostgreSQL or the network ended.", each(\.statistics.lost)),
             .counter(
-                "humon_postgres_connection_failures_total", "Attempts to open a connection that failed.", each(\.failedToOpen)),
+                "humon_postgres_connection_failures_total", "Attempts to open a connection that failed.", each(\.statistics.failedToOpen)),
         ]
-    }
-}
-
-extension PostgresStatistics.Failure {
-    fileprivate var label: String {
-        switch self {
-        case .refused: "refused"
-        case .unavailable: "unavailable"
-        case .cancelled: "cancelled"
-        }
     }
 }

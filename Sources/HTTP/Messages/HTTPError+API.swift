@@ -42,7 +42,7 @@ extension HTTPError {
             case .preconditionFailed: .preconditionFailed
             case .keyReused: .keyReused
             }
-        if let code = rejection.code { self.code = ErrorCode(code.name) }
+        if let code = rejection.code { self.code = ErrorCode(code) }
         if let message = rejection.message {
             body = ["message": .string(message)]
             detail = message

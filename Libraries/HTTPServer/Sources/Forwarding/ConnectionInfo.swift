@@ -4,7 +4,8 @@ internal import NIOCore
 /// The connection that a request came on: from a client, or from a proxy on behalf of one. A class, because all requests of the connection
 /// share it, and a copy of a struct would retain each of its members.
 public final class ConnectionInfo: Sendable {
-    public let peer: Peer
+    /// The address of the other end; `nil` if it is not known.
+    public let peer: NetworkAddress?
     /// Whether the peer is a trusted proxy. Only then `X-Forwarded-…`, `X-Request-Id` and `traceparent` count.
     public let isTrustedProxy: Bool
     private let scheme: Scheme
@@ -15,24 +16,24 @@ public final class ConnectionInfo: Sendable {
     private let streams: OpenStreams?
 
     /// - Parameter scheme: the scheme of the connection itself
-    public convenience init(_ peer: Peer = .unknown, _ scheme: Scheme = .http, trusting proxies: TrustedProxies = .loopback) {
+    public convenience init(_ peer: NetworkAddress? = nil, _ scheme: Scheme = .http, trusting proxies: TrustedProxies = .loopback) {
         self.init(peer, scheme, trusting: proxies, budget: nil, streams: nil)
     }
 
     init(
-        _ peer: Peer, _ scheme: Scheme, trusting proxies: TrustedProxies, budget: BufferBudget?, streams: OpenStreams?
+        _ peer: NetworkAddress?, _ scheme: Scheme, trusting proxies: TrustedProxies, budget: BufferBudget?, streams: OpenStreams?
     ) {
         self.peer = peer
         self.scheme = scheme
         self.proxies = proxies
         self.budget = budget
         self.streams = streams
-        isTrustedProxy = proxies.contains(peer)
+        isTrustedProxy = peer.map(proxies.contains) ?? false
     }
 
     /// The client behind the proxies. Parses their fields, so call it only if the response depends on the client.
     func sender(_ headers: HTTPFields) -> Sender {
-        var sender = Sender(address: peer.address, scheme: scheme)
+        var sender = Sender(address: peer, scheme: scheme)
         guard isTrustedProxy else { return sender }
         // Each proxy appends the address of its own client. That address counts as long as the next proxy is trusted too.
         for hop in headers.hops.reversed() {
@@ -47,7 +48,7 @@ public final class ConnectionInfo: Sendable {
     func isFromThisMachine(_ headers: HTTPFields) -> Bool {
         let hops = headers.hops
         guard hops.allSatisfy({ $0.address?.isLoopback == true }) else { return false }
-        return peer.address?.isLoopback == true
+        return peer?.isLoopback == true
     }
 
     /// Counts the body of a response in the server's budget of unsent bytes.

@@ -1,5 +1,3 @@
-internal import NIOCore
-
 /// The client that sent a request, as far as the server can know it.
 public struct Sender: Sendable, Hashable {
     /// `nil` if the address is unknown.
@@ -12,21 +10,4 @@ public struct Sender: Sendable, Hashable {
 public enum Scheme: String, Sendable {
     case http
     case https
-}
-
-/// The other end of a connection.
-public enum Peer: Sendable, Hashable {
-    case address(NetworkAddress)
-    case unknown
-
-    init(_ address: SocketAddress?) {
-        self = address.flatMap { NetworkAddress($0) }.map(Peer.address) ?? .unknown
-    }
-
-    var address: NetworkAddress? {
-        switch self {
-        case .address(let address): address
-        case .unknown: nil
-        }
-    }
 }

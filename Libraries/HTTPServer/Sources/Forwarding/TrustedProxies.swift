@@ -18,7 +18,5 @@ public struct TrustedProxies: Sendable {
         }
     }
 
-    func contains(_ peer: Peer) -> Bool { peer.address.map(contains) ?? false }
-
     func contains(_ address: NetworkAddress) -> Bool { networks.contains { $0.contains(address) } }
 }

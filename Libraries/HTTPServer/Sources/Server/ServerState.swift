@@ -29,7 +29,7 @@ final class ServerState: Sendable {
     }
 
     func connectionInfo(_ peer: SocketAddress?) -> ConnectionInfo {
-        ConnectionInfo(Peer(peer), .http, trusting: proxies, budget: budget, streams: streams)
+        ConnectionInfo(peer.flatMap { NetworkAddress($0) }, .http, trusting: proxies, budget: budget, streams: streams)
     }
 }
 

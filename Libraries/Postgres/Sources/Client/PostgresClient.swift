@@ -13,12 +13,12 @@ internal import Telemetry
 /// that needs its own connection leases one with ``withConnection(_:)`` or ``withTransaction(_:)``.
 public final class PostgresClient: Service, PostgresQuerying {
     public let configuration: PostgresConfiguration
-    private let counters = PostgresCounters()
+    public let statistics = PostgresStatistics()
     let pool: ConnectionPool
 
     public init(_ configuration: PostgresConfiguration, logger: Logger) {
         self.configuration = configuration
-        pool = ConnectionPool(configuration, counters: counters, logger: logger)
+        pool = ConnectionPool(configuration, statistics: statistics, logger: logger)
     }
 
     // MARK: Statements
@@ -37,7 +37,7 @@ public final class PostgresClient: Service, PostgresQuerying {
     @discardableResult
     public func run(_ statements: [SQL]) async throws -> [Rows] {
         let deadline = monotonicSeconds() + configuration.answerTimeoutSeconds
-        return try await counters.measure {
+        return try await statistics.measure {
             do {
                 return try await pool.perform(statements, deadline: deadline)
             } catch let error as PostgresError where error.wasNotSent || error.sqlState == .invalidStatementName {
@@ -51,7 +51,7 @@ public final class PostgresClient: Service, PostgresQuerying {
     public func withConnection<Value>(_ body: (LeasedConnection) async throws -> Value) async throws -> Value {
         let lease = try await pool.lease()
         let leased = LeasedConnection(
-            lease.connection, configuration: configuration, stallSeconds: configuration.stallSeconds, counters: counters)
+            lease.connection, configuration: configuration, stallSeconds: configuration.stallSeconds, statistics: statistics)
         do {
             let value = try await body(leased)
             pool.giveBack(lease, isReusable: !leased.mustBeClosed)
@@ -89,13 +89,11 @@ public final class PostgresClient: Service, PostgresQuerying {
     /// answered first.
     public func run() async { await pool.run() }
 
-    public var statistics: PostgresStatistics {
-        PostgresStatistics(
-            connections: pool.uses.reduce(into: [:]) { $0[$1, default: 0] += 1 }, waiting: pool.waitingCallers,
-            queries: counters.queries.snapshot,
-            failures: PostgresStatistics.Failure.allCases.reduce(into: [:]) { $0[$1] = counters.failures[$1.rawValue] },
-            opened: counters[.opened], lost: counters[.lost], failedToOpen: counters[.failedToOpen])
-    }
+    /// The number of connections, by use.
+    public var connections: [PostgresStatistics.Use: Int] { pool.uses.reduce(into: [:]) { $0[$1, default: 0] += 1 } }
+
+    /// Callers that wait for a connection.
+    public var waitingCallers: Int { pool.waitingCallers }
 }
 
 /// Runs a client for as long as the body does.

@@ -1,7 +1,7 @@
 public import Telemetry
 
-/// How a client is doing.
-public struct PostgresStatistics: Sendable {
+/// What a client has counted.
+public final class PostgresStatistics: Sendable {
     /// What a connection of the client is used for.
     public enum Use: String, Sendable, CaseIterable {
         case idle
@@ -15,49 +15,42 @@ public struct PostgresStatistics: Sendable {
     }
 
     /// Why statements were not answered.
-    public enum Failure: Int, Sendable, CaseIterable {
+    public enum Failure: String, Sendable, CaseIterable {
         case refused
         /// There was no connection, or it broke.
         case unavailable
         case cancelled
     }
 
-    public var connections: [Use: Int]
-    /// Callers that wait for a connection.
-    public var waiting: Int
-    /// Durations in seconds from a call to its answer, with waits and failures.
-    public var queries: HistogramSnapshot
-    public var failures: [Failure: Int]
-    /// Number of connections that were opened.
-    public var opened: Int
-    /// Number of opened connections that ended unexpectedly.
-    public var lost: Int
-    /// Attempts to open one that failed.
-    public var failedToOpen: Int
-}
-
-/// Where a client counts.
-final class PostgresCounters: Sendable {
-    enum Event: Int, CaseIterable {
+    enum Event: Int {
         case opened
         case lost
         case failedToOpen
     }
 
-    let queries = Histogram.seconds()
-    let failures = Counter(count: PostgresStatistics.Failure.allCases.count)
-    private let events = Counter(count: Event.allCases.count)
+    /// Durations in seconds from a call to its answer, with waits and failures.
+    public let queries = Histogram.seconds()
+    private let failed = Counter(count: Failure.allCases.count)
+    private let events = Counter(count: 3)
+
+    public var failures: [Failure: Int] {
+        Failure.allCases.enumerated().reduce(into: [:]) { $0[$1.element] = failed[$1.offset] }
+    }
+    /// Number of connections that were opened.
+    public var opened: Int { events[Event.opened.rawValue] }
+    /// Number of opened connections that ended unexpectedly.
+    public var lost: Int { events[Event.lost.rawValue] }
+    /// Attempts to open one that failed.
+    public var failedToOpen: Int { events[Event.failedToOpen.rawValue] }
 
     func count(_ event: Event) { events.add(at: event.rawValue) }
-
-    subscript(event: Event) -> Int { events[event.rawValue] }
 
     /// Measures one call.
     func measure(_ body: () async throws -> [Rows]) async throws -> [Rows] {
         let stopwatch = Stopwatch()
         defer { queries.record(stopwatch.nanoseconds) }
         do { return try await body() } catch {
-            failures.add(at: PostgresStatistics.Failure(error).rawValue)
+            Failure.allCases.firstIndex(of: Failure(error)).map { failed.add(at: $0) }
             throw error
         }
     }

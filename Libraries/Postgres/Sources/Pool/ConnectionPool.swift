@@ -15,13 +15,13 @@ final class ConnectionPool: Sendable {
     private static let expirySeconds = 0.1
 
     private let configuration: PostgresConfiguration
-    private let counters: PostgresCounters
+    private let statistics: PostgresStatistics
     private let logger: Logger
     private let state: Mutex<PoolState>
 
-    init(_ configuration: PostgresConfiguration, counters: PostgresCounters, logger: Logger) {
+    init(_ configuration: PostgresConfiguration, statistics: PostgresStatistics, logger: Logger) {
         self.configuration = configuration
-        self.counters = counters
+        self.statistics = statistics
         self.logger = logger
         state = Mutex(PoolState(configuration))
     }
@@ -161,17 +161,17 @@ final class ConnectionPool: Sendable {
             do {
                 let connection = try await ConnectionThread.open(configuration) { self.hasRoom($0, slot: slot) }
                 backOffSeconds = Self.firstBackOffSeconds
-                counters.count(.opened)
+                statistics.count(.opened)
                 set(slot, to: .shared(connection))
                 await withCheckedContinuation { ended in connection.whenEnded { ended.resume() } }
                 set(slot, to: .connecting)
                 if !isClosing, !connection.isClosing {
-                    counters.count(.lost)
+                    statistics.count(.lost)
                     logger.warning("a connection to PostgreSQL ended; opening another")
                 }
             } catch {
                 guard !Task.isCancelled else { break }
-                counters.count(.failedToOpen)
+                statistics.count(.failedToOpen)
                 logger.warning("cannot connect to PostgreSQL", metadata: ["error": "\(error)"])
                 set(slot, to: .backingOff(reason: (error as? PostgresError)?.reasonForNoConnection ?? "\(error)"))
                 try? await Task.sleep(for: .seconds(backOffSeconds * Double.random(in: 0.5...1)))

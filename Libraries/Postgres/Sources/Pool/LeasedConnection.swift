@@ -14,17 +14,17 @@ public final class LeasedConnection: PostgresQuerying {
     private let connection: ConnectionThread
     private let configuration: PostgresConfiguration
     private let stallSeconds: Double
-    private let counters: PostgresCounters
+    private let statistics: PostgresStatistics
     private let isSpoiled = Mutex(false)
 
     /// - Parameter stallSeconds: the maximum time without progress on a statement
     init(
-        _ connection: ConnectionThread, configuration: PostgresConfiguration, stallSeconds: Double, counters: PostgresCounters
+        _ connection: ConnectionThread, configuration: PostgresConfiguration, stallSeconds: Double, statistics: PostgresStatistics
     ) {
         self.connection = connection
         self.configuration = configuration
         self.stallSeconds = stallSeconds
-        self.counters = counters
+        self.statistics = statistics
     }
 
     /// Set once a statement was cancelled: the request to cancel may still be on its way and must not hit the next leaseholder. And
@@ -39,7 +39,7 @@ public final class LeasedConnection: PostgresQuerying {
     /// - Throws: ``PostgresError``, or `CancellationError`
     @discardableResult
     public func run(_ statements: [SQL]) async throws -> [Rows] {
-        try await counters.measure { try await perform(.pipeline(statements), stallSeconds: stallSeconds) }
+        try await statistics.measure { try await perform(.pipeline(statements), stallSeconds: stallSeconds) }
     }
 
     /// Lifts the server's statement time-out for the transaction under way: a statement may take
@@ -48,7 +48,7 @@ public final class LeasedConnection: PostgresQuerying {
     public func withoutTimeout<Value>(_ body: (LeasedConnection) async throws -> Value) async throws -> Value {
         try await query("SET LOCAL statement_timeout = 0")
         let patient = LeasedConnection(
-            connection, configuration: configuration, stallSeconds: configuration.maintenanceTimeoutSeconds, counters: counters)
+            connection, configuration: configuration, stallSeconds: configuration.maintenanceTimeoutSeconds, statistics: statistics)
         defer { if patient.mustBeClosed { isSpoiled.withLock { $0 = true } } }
         return try await body(patient)
     }

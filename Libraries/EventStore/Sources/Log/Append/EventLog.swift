@@ -100,7 +100,7 @@ public final class EventLog: Service {
     /// The history of this log. A process keeps every value that it caches from the log with its generation. Remembered users of
     /// tokens are the exception: see ``LogHistory``.
     public let history: LogHistory
-    private let counters = WriterCounters()
+    public let statistics = WriterStatistics()
     private let queue = Mutex(Queue())
     /// The times at which the timer wakes a writer. The newest one counts.
     private let (alarms, alarmSetter) = AsyncStream.makeStream(
@@ -140,7 +140,7 @@ public final class EventLog: Service {
             }
             carryOut(signal)
             if let refusal {
-                counters.count(WriterStatistics.Outcome(refusal))
+                statistics.count(WriterStatistics.Outcome(refusal))
                 continuation.resume(throwing: refusal)
             }
         }
@@ -149,7 +149,8 @@ public final class EventLog: Service {
     /// Adds a listener, which gets every later commit before its callers get their results.
     public func add(_ listener: any CommitListener) { listeners.withLock { $0.append(listener) } }
 
-    public var statistics: WriterStatistics { counters.statistics(queued: queue.withLock { $0.pending.count }) }
+    /// Appends that no transaction has taken yet.
+    public var queueLength: Int { queue.withLock { $0.pending.count } }
 
     /// Writes the queue until shutdown begins, then the rest of the queue.
     public func run() async {
@@ -204,7 +205,7 @@ public final class EventLog: Service {
                 return (batch, expired, queue.isClosed && queue.pending.isEmpty)
             }
             for pending in expired {
-                counters.count(WriterStatistics.Outcome(EventLogError.expired))
+                statistics.count(WriterStatistics.Outcome(EventLogError.expired))
                 pending.continuation.resume(throwing: EventLogError.expired)
             }
             guard batch.isEmpty else { return batch }
@@ -229,7 +230,7 @@ public final class EventLog: Service {
             return queue.signal()
         }
         carryOut(signal)
-        counters.wrote(results, nanoseconds: stopwatch.nanoseconds)
+        statistics.wrote(results, nanoseconds: stopwatch.nanoseconds)
         let commits = Commit.all(
             of: zip(batch, results).flatMap { pending, result -> [(Int64, EventEnvelope<any DomainEvent>)] in
                 guard case .success(.appended(let place)) = result else { return [] }

@@ -1,15 +1,15 @@
 internal import Postgres
 public import Telemetry
 
-/// The figures of the writer of a process.
-public struct WriterStatistics: Sendable {
+/// What the writer of a process has counted.
+public final class WriterStatistics: Sendable {
     /// The outcome of an append.
-    public enum Outcome: Int, Sendable, CaseIterable {
+    public enum Outcome: String, Sendable, CaseIterable {
         case recorded
         /// The log had it already, or it had no domain events.
         case repeated
         case conflict
-        case keyReused
+        case keyReused = "key_reused"
         /// The queue was full.
         case overloaded
         /// The log was being closed.
@@ -19,33 +19,23 @@ public struct WriterStatistics: Sendable {
         case failed
     }
 
-    /// Appends that no transaction has taken yet.
-    public var queued: Int
-    public var outcomes: [Outcome: Int]
+    private let outcomes = Counter(count: Outcome.allCases.count)
     /// Number of appends in each transaction.
-    public var batches: HistogramSnapshot
+    public let batches = Histogram(bounds: [1, 2, 5, 10, 20, 50, 100, 200, 500, BatchSchedule.batchLimit])
     /// Seconds from the start of each batch to its results.
-    public var commits: HistogramSnapshot
-}
+    public let commits = Histogram.seconds()
 
-/// The counters of a writer.
-final class WriterCounters: Sendable {
-    private let outcomes = Counter(count: WriterStatistics.Outcome.allCases.count)
-    private let batches = Histogram(bounds: [1, 2, 5, 10, 20, 50, 100, 200, 500, BatchSchedule.batchLimit])
-    private let commits = Histogram.seconds()
+    /// Appends by outcome.
+    public var appends: [Outcome: Int] {
+        Outcome.allCases.enumerated().reduce(into: [:]) { $0[$1.element] = outcomes[$1.offset] }
+    }
 
-    func count(_ outcome: WriterStatistics.Outcome) { outcomes.add(at: outcome.rawValue) }
+    func count(_ outcome: Outcome) { Outcome.allCases.firstIndex(of: outcome).map { outcomes.add(at: $0) } }
 
     func wrote(_ results: [Result<AppendResult, any Error>], nanoseconds: Int) {
         batches.record(results.count)
         commits.record(nanoseconds)
-        for result in results { count(WriterStatistics.Outcome(result)) }
-    }
-
-    func statistics(queued: Int) -> WriterStatistics {
-        WriterStatistics(
-            queued: queued, outcomes: WriterStatistics.Outcome.allCases.reduce(into: [:]) { $0[$1] = outcomes[$1.rawValue] },
-            batches: batches.snapshot, commits: commits.snapshot)
+        for result in results { count(Outcome(result)) }
     }
 }
 
