@@ -12,7 +12,6 @@ struct Backend: Sendable {
     static let domainEvents = Modules.registered.domainEvents
     static let formats = ProgramFormats(of: domainEvents)
     static let sequences = Modules.registered.idSequences
-    static let reports = Modules.registered.operatorReports
 
     let modules: RunningModules
     /// In dependency order: the first starts first and stops last.

@@ -47,23 +47,4 @@ import Testing
             #expect(isGroup || type is any ReportCommand.Type || files.contains("\(type).swift"), "\(type)")
         }
     }
-
-    @Test func `every report of the catalogue has a command of its name, which offers all its parameters`() throws {
-        let commands = Self.commands().compactMap { words, type in
-            (type as? any ReportCommand.Type).map { (name: words.joined(separator: " "), report: $0.report) }
-        }
-        for (name, report) in commands {
-            #expect(report.name == name)
-            // The arguments of a command name only parameters of its report, and all of them.
-            let texts = (try? Humon.parseAsRoot(Self.example(of: name)) as? any ReportCommand)?.arguments
-            #expect(texts.map { Set($0.keys) } == Set(report.parameters.map(\.name)), "\(name)")
-        }
-        #expect(Set(commands.map(\.name)) == Set(Backend.reports.map(\.name)))
-    }
-
-    private static func example(of name: String) throws -> [String] {
-        let type = try #require(commands().first { $0.words.joined(separator: " ") == name }).type
-        let example = try #require(type.configuration.discussion.firstMatch(of: /EXAMPLE: humon ([^|&;>\n]*)/))
-        return example.1.split(separator: " ").map(String.init)
-    }
 }

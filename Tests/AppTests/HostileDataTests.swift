@@ -187,9 +187,8 @@ private func load(_ bytes: [UInt8], into client: PostgresClient) async throws {
                     let reader = LogReader(client: client)
                     let sentence = FormatError("position \(position): no log reaches it without a hole")
                     await #expect(throws: sentence) { try await LogVerification(of: reader, decodedBy: Backend.domainEvents) }
-                    let search = OperatorReport.named("log search")
-                    let arguments = try search.arguments([:])
-                    await #expect(throws: sentence) { try await search.run(arguments, on: client, logger: .quiet) { _ in } }
+                    let search = LogSearch(client: client, criteria: LogCriteria())
+                    await #expect(throws: sentence) { try await search.find(limit: 20) }
                     await #expect(throws: LogGapError.self) { try await reader.replay { _ in } }
                 }
             }

@@ -10,18 +10,14 @@ public struct ModuleRegistration: Sendable {
     public let projections: [any Projection]
     /// The sequences that number streams; empty if the module derives its keys from other values.
     public let idSequences: [IDSequence]
-    /// The module's own reports for operators.
-    public let operatorReports: [OperatorReport]
 
     public init(
-        _ name: String, domainEvents: [any DomainEvent.Type], projections: [any Projection], idSequences: [IDSequence] = [],
-        operatorReports: [OperatorReport] = []
+        _ name: String, domainEvents: [any DomainEvent.Type], projections: [any Projection], idSequences: [IDSequence] = []
     ) {
         self.name = name
         self.domainEvents = domainEvents
         self.projections = projections
         self.idSequences = idSequences
-        self.operatorReports = operatorReports
     }
 }
 

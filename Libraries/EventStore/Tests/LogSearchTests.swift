@@ -1,7 +1,6 @@
 import Encoding
 import Foundation
 import Postgres
-import Synchronization
 import TestDatabase
 import Testing
 
@@ -153,16 +152,7 @@ import Testing
     @Test func `the statistics count every kind of event, and the sum`() async throws {
         try await TestDatabase.with { database in
             try await database.withClient { client in
-                func statistics() async throws -> [JSONObject] {
-                    let rows = Mutex<[JSONObject]>([])
-                    let arguments = try ReportArguments([:], for: [])
-                    let end = try await OperatorReport.statistics.run(arguments, on: client, logger: .quiet) { more in
-                        rows.withLock { $0 += more }
-                    }
-                    #expect(end == .complete(ifEmpty: "The log is empty."))
-                    return rows.withLock(\.self)
-                }
-                #expect(try await statistics() == [])
+                #expect(try await LogStatistics.read(client).isEmpty)
                 try await client.query(
                     """
                     INSERT INTO log.recorded_events
@@ -170,14 +160,14 @@ import Testing
                         to_timestamp(n), '{"n":1}', '{}' FROM generate_series(1, 60001) AS n
                     """
                 )
-                let rows = try await statistics()
-                #expect(rows.map { $0["type"] } == ["Even", "Odd", "(all)"])
-                #expect(rows.map { $0["category"] } == ["counter", "counter", "(all)"])
-                #expect(rows.map { $0["events"] } == [JSON(30_000), JSON(30_001), JSON(60_001)])
+                let rows = try await LogStatistics.read(client)
+                #expect(rows.map(\.type) == ["Even", "Odd", "(all)"])
+                #expect(rows.map(\.category) == ["counter", "counter", "(all)"])
+                #expect(rows.map(\.events) == [30_000, 30_001, 60_001])
                 let odd = rows[1]
-                #expect(odd["bytes"] == JSON(30_001 * 9))
-                #expect(odd["first_at"] == "1970-01-01T00:00:01.000Z" && odd["last_at"] == "1970-01-01T16:40:01.000Z")
-                #expect(odd["per_day"]?.text.hasPrefix("43201.4") == true)
+                #expect(odd.bytes == 30_001 * 9)
+                #expect((odd.firstAt, odd.lastAt) == (Timestamp(milliseconds: 1_000), Timestamp(milliseconds: 60_001_000)))
+                #expect(odd.perDay.map { Int($0) } == 43_201)
             }
         }
     }

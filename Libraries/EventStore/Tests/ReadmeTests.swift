@@ -1,21 +1,7 @@
-import Encoding
 import EventStore
-import Logging
 import Postgres
-import Synchronization
 import TestDatabase
 import Testing
-
-extension Lending {
-    /// Shows the books as an operator sees them. The doc comment of `OperatorReport` has these lines.
-    func report(logger: Logger, _ show: @escaping @Sendable ([JSONObject]) -> Void) async throws {
-        let modules = [ModuleRegistration("lending", domainEvents: [BookEvent.self], projections: [LoansProjection()])]
-        for report in modules.operatorReports where report.name == "streams list" {
-            let arguments = try ReportArguments(["category": ["book"]], for: report.parameters)
-            _ = try await report.run(arguments, on: database, logger: logger, show: show)
-        }
-    }
-}
 
 @Suite struct `The example of the event store` {
     @Test func `a book is lent to one of many readers at once, and its loans equal a replay of the log`() async throws {
@@ -29,11 +15,6 @@ extension Lending {
                 #expect(try await lending.lend("Emma", to: 11))
                 #expect(try await lending.lend("Emma", to: 12) == false)
                 #expect(try await lending.books(of: 11) == ["Emma"])
-                let streams = Mutex<[JSON?]>([])
-                try await lending.report(logger: .quiet) { rows in
-                    streams.withLock { $0 += rows.map { $0["stream"] } }
-                }
-                #expect(streams.withLock(\.self) == ["book-Dune", "book-Emma"])
             }
         }
     }

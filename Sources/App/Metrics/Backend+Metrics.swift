@@ -100,9 +100,12 @@ extension PostgresClient {
                     }
                 }),
             .counter("humon_postgres_connections_opened_total", "Connections that were opened.", each(\.statistics.opened)),
-            .counter("humon_postgres_connections_lost_total", "Connections that PostgreSQL or the network ended.", each(\.statistics.lost)),
             .counter(
-                "humon_postgres_connection_failures_total", "Attempts to open a connection that failed.", each(\.statistics.failedToOpen)),
+                "humon_postgres_connections_lost_total", "Connections that PostgreSQL or the network ended.",
+                each(\.statistics.lost)),
+            .counter(
+                "humon_postgres_connection_failures_total", "Attempts to open a connection that failed.",
+                each(\.statistics.failedToOpen)),
         ]
     }
 }

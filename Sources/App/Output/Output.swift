@@ -64,3 +64,13 @@ struct Output: Sendable {
         }.joined()
     }
 }
+
+/// Values of a row; null if there is none.
+extension JSON {
+    static func integer(_ value: Int64?) -> JSON { value.map { JSON($0) } ?? .null }
+
+    static func time(_ value: Timestamp?) -> JSON { JSON(value?.description) }
+
+    /// A figure that is not finite is null, because JSON has no such number.
+    static func figure(_ value: Double?) -> JSON { value.flatMap { $0.isFinite ? JSON($0) : nil } ?? .null }
+}

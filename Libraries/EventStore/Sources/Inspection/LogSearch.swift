@@ -1,22 +1,30 @@
-internal import Encoding
-internal import Postgres
+package import Encoding
+package import Postgres
 
 /// The criteria of a search in the log. A recorded event must meet all of them.
 ///
 /// Searches are rare, and every append pays for each index under the log's lock. So one BRIN index serves them: it costs an append 2.5 µs
 /// an event, where B-trees would write five random pages. Text has no index; an index of trigrams would be larger than the log.
-struct LogCriteria: Sendable, Hashable {
-    var type: String?
-    var category: String?
+package struct LogCriteria: Sendable, Hashable {
+    package var type: String?
+    package var category: String?
     /// The id of the user who caused the recorded event.
-    var actor: Int64?
-    var requestID: String?
-    var traceID: String?
-    var since: Timestamp?
+    package var actor: Int64?
+    package var requestID: String?
+    package var traceID: String?
+    package var since: Timestamp?
     /// The end of the time range. An event that was recorded at this moment does not match.
-    var until: Timestamp?
+    package var until: Timestamp?
     /// A part of the stored data, with the same upper and lower case.
-    var text: String?
+    package var text: String?
+
+    package init(
+        type: String? = nil, category: String? = nil, actor: Int64? = nil, requestID: String? = nil, traceID: String? = nil,
+        since: Timestamp? = nil, until: Timestamp? = nil, text: String? = nil
+    ) {
+        (self.type, self.category, self.actor, self.requestID) = (type, category, actor, requestID)
+        (self.traceID, self.since, self.until, self.text) = (traceID, since, until, text)
+    }
 
     /// Whether few recorded events can match, because the criteria name one actor or one cause.
     var isNarrow: Bool { actor != nil || requestID != nil || traceID != nil }
@@ -54,12 +62,12 @@ struct LogCriteria: Sendable, Hashable {
 ///
 /// The search reads the newest positions directly. For older positions, the index `log.recorded_events_search` excludes the
 /// pages that hold no match. Both read page by page, and stop as soon as they have enough matches.
-struct LogSearch: Sendable {
-    struct SearchResult: Sendable {
+package struct LogSearch: Sendable {
+    package struct SearchResult: Sendable {
         /// Newest first.
-        var events: [RecordedEvent]
+        package var events: [RecordedEvent]
         /// The value of `before` for the next search; nil if the search is complete.
-        var continuesBefore: Int64?
+        package var continuesBefore: Int64?
     }
 
     /// Number of positions that one statement reads without the index.
@@ -69,17 +77,19 @@ struct LogSearch: Sendable {
     /// Number of positions that the first statement with the index searches.
     private static let firstFarPage: Int64 = 1_000_000
     /// Default limit of positions for a search for a text that names neither an actor nor a cause.
-    static let usualReach: Int64 = 1_000_000
+    package static let usualReach: Int64 = 1_000_000
 
     let client: PostgresClient
     let criteria: LogCriteria
+
+    package init(client: PostgresClient, criteria: LogCriteria) { (self.client, self.criteria) = (client, criteria) }
 
     /// Finds the newest recorded events that match the criteria.
     /// - Parameters:
     ///   - position: the search returns only recorded events before it; nil searches the whole log
     ///   - reach: maximum number of positions that a search for a text reads, if the criteria name neither an actor nor a cause
     ///   - progress: gets the number of searched positions, and the total number
-    func find(
+    package func find(
         before position: Int64? = nil, limit: Int, reach: Int64 = usualReach,
         progress: (_ done: Int64, _ total: Int64) -> Void = { _, _ in }
     ) async throws -> SearchResult {

@@ -1,9 +1,9 @@
-internal import Encoding
-internal import Postgres
+package import Encoding
+package import Postgres
 
 /// Positions for times. The order of times need not be that of positions: an operator sets a clock back, the clocks of two nodes
 /// differ, and an append waits in the queue after it got its time.
-struct LogTimes: Sendable {
+package struct LogTimes: Sendable {
     /// Number of positions that are read without the index.
     private static let page = 10_000
 
@@ -11,8 +11,10 @@ struct LogTimes: Sendable {
     /// The last position that is looked at.
     let tail: Int64
 
+    package init(client: PostgresClient, tail: Int64) { (self.client, self.tail) = (client, tail) }
+
     /// Returns the position before the first event that was recorded at a time or later; the tail if there is none.
-    func position(before time: Timestamp) async throws -> Int64 {
+    package func position(before time: Timestamp) async throws -> Int64 {
         try await outermost(.first, "recorded_at >= \(time)").map { $0 - 1 } ?? tail
     }
 

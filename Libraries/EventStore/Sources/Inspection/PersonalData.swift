@@ -13,14 +13,14 @@ public struct PersonalData: Sendable {
     /// - Parameters:
     ///   - domainEvents: the domain events of all modules
     ///   - isRevealed: whether the operator asked to see personal data
-    init(of domainEvents: [any DomainEvent.Type], isRevealed: Bool) {
+    package init(of domainEvents: [any DomainEvent.Type], isRevealed: Bool) {
         self.domainEvents = Dictionary(uniqueKeysWithValues: domainEvents.map { ($0.category, $0) })
         self.isRevealed = isRevealed
     }
 
     /// Returns facts and personal members together, the personal ones hidden. If the type is unknown, all members are hidden. After
     /// an erasure, one member says so.
-    func shown(_ event: StoredEvent, category: String) -> JSON {
+    package func shown(_ event: StoredEvent, category: String) -> JSON {
         var content = EventContent(JSON(readable: event.facts))
         if case .present(let personal) = event.personal { content.personal = .present(JSON(readable: personal)) }
         guard case .object(let object) = content.all else {
@@ -34,7 +34,7 @@ public struct PersonalData: Sendable {
 
     /// Returns the members of a category with the personal ones hidden. Null stays, because a missing value is not personal data.
     /// - Parameter category: nil hides all members
-    func shown(_ data: JSONObject, category: String?) -> JSONObject {
+    package func shown(_ data: JSONObject, category: String?) -> JSONObject {
         guard !isRevealed else { return data }
         let personal = category.flatMap { domainEvents[$0] }?.personal.names
         return JSONObject(

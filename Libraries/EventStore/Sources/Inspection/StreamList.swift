@@ -1,4 +1,4 @@
-internal import Encoding
+package import Encoding
 internal import Postgres
 
 extension LogReader {
@@ -7,7 +7,7 @@ extension LogReader {
     /// - Parameters:
     ///   - category: the category of the streams; nil lists all streams
     ///   - stream: the last stream of the previous page
-    func streams(
+    package func streams(
         ofCategory category: String? = nil, after stream: StreamName? = nil, limit: Int64
     ) async throws -> [(stream: StreamName, version: Int32, firstAt: Timestamp, lastAt: Timestamp)] {
         let rows = try await client.query(Self.streamsQuery(ofCategory: category, after: stream, limit: limit))

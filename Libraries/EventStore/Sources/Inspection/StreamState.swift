@@ -1,11 +1,11 @@
-internal import Encoding
+package import Encoding
 
 /// The state of a stream after some of its recorded events.
 extension [RecordedEvent] {
     /// Computes the state after the recorded events of one stream, from the first, in the order of versions.
     /// - Returns: every member that any of the domain events gave to the state, with its last value, in the current format
     /// - Throws: ``FormatError`` if this program cannot read a recorded event
-    func state(decodedBy domainEvents: [any DomainEvent.Type]) throws -> JSONObject {
+    package func state(decodedBy domainEvents: [any DomainEvent.Type]) throws -> JSONObject {
         var members: [JSONObject.Member] = []
         for recorded in self {
             for member in try recorded.state(decodedBy: domainEvents) {
@@ -20,13 +20,13 @@ extension [RecordedEvent] {
     }
 
     /// The recorded events of one stream up to a version; nil if the stream has not reached that version.
-    func upTo(version: Int64) -> [RecordedEvent]? {
+    package func upTo(version: Int64) -> [RecordedEvent]? {
         version >= 1 && version <= count ? Array(prefix(Int(version))) : nil
     }
 
     /// The recorded events of one stream up to the last one that was recorded by a time. Clocks of servers may differ, so the
     /// order of versions decides.
-    func upTo(time: Timestamp) -> [RecordedEvent] {
+    package func upTo(time: Timestamp) -> [RecordedEvent] {
         Array(prefix((lastIndex { $0.envelope.recordedAt <= time } ?? -1) + 1))
     }
 }
@@ -48,7 +48,7 @@ extension RecordedEvent {
 
 extension JSONObject {
     /// The members with other values in a later state; nil for a member that a state does not have.
-    func changes(to new: JSONObject) -> [(name: String, old: JSON?, new: JSON?)] {
+    package func changes(to new: JSONObject) -> [(name: String, old: JSON?, new: JSON?)] {
         let names = new.members.map(\.name)
         let gone = members.map(\.name).filter { !names.contains($0) }
         return (names + gone).compactMap { self[$0] == new[$0] ? nil : ($0, self[$0], new[$0]) }

@@ -106,6 +106,16 @@ public struct Subscriptions: Sendable {
         }
     }
 
+    /// A sentence about a subscription that never ran; `nil` if it ran.
+    /// - Throws: ``PostgresError``, or `CancellationError`
+    public func absence(of name: String) async throws -> String? {
+        let names = try await statuses().map(\.name)
+        guard !names.contains(name) else { return nil }
+        return "The subscription \(name) never ran; "
+            + (names.isEmpty
+                ? "this log has no subscription yet." : "the subscriptions are: \(names.joined(separator: ", ")).")
+    }
+
     /// Returns the parked streams, by the position of the first event that waits.
     /// - Throws: ``PostgresError``, or `CancellationError`
     public func parkedStreams(of subscription: String) async throws -> [ParkedStream] {

@@ -16,7 +16,8 @@ public final class ConnectionInfo: Sendable {
     private let streams: OpenStreams?
 
     /// - Parameter scheme: the scheme of the connection itself
-    public convenience init(_ peer: NetworkAddress? = nil, _ scheme: Scheme = .http, trusting proxies: TrustedProxies = .loopback) {
+    public convenience init(_ peer: NetworkAddress? = nil, _ scheme: Scheme = .http, trusting proxies: TrustedProxies = .loopback)
+    {
         self.init(peer, scheme, trusting: proxies, budget: nil, streams: nil)
     }
 

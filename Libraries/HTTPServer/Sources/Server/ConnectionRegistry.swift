@@ -50,7 +50,9 @@ final class ConnectionRegistry: Sendable {
     }
 
     private func limitedAddress(of channel: any Channel) -> NetworkAddress? {
-        guard maximumPerAddress > 0, let address = channel.remoteAddress.flatMap({ NetworkAddress($0) }), !proxies.contains(address) else {
+        guard maximumPerAddress > 0, let address = channel.remoteAddress.flatMap({ NetworkAddress($0) }),
+            !proxies.contains(address)
+        else {
             return nil
         }
         return address.subscriber

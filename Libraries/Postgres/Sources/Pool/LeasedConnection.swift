@@ -48,7 +48,8 @@ public final class LeasedConnection: PostgresQuerying {
     public func withoutTimeout<Value>(_ body: (LeasedConnection) async throws -> Value) async throws -> Value {
         try await query("SET LOCAL statement_timeout = 0")
         let patient = LeasedConnection(
-            connection, configuration: configuration, stallSeconds: configuration.maintenanceTimeoutSeconds, statistics: statistics)
+            connection, configuration: configuration, stallSeconds: configuration.maintenanceTimeoutSeconds,
+            statistics: statistics)
         defer { if patient.mustBeClosed { isSpoiled.withLock { $0 = true } } }
         return try await body(patient)
     }

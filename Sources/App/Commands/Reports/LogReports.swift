@@ -1,114 +1,208 @@
 internal import ArgumentParser
+internal import Encoding
 internal import EventStore
 
 /// `humon log tail`
 struct LogTailCommand: ReportCommand {
-    static let report = OperatorReport.named("log tail")
-    static let configuration: CommandConfiguration = describing(
-        """
-        The events come in the order of the log. --since shows all events since that time; with -n only the last of them. -f ends with \
-        Ctrl-C.
+    static let configuration = CommandConfiguration(
+        commandName: "tail", abstract: "Show the last recorded events, and new events as they come.",
+        discussion: """
+            The events come in the order of the log. --since shows all events since that time; with -n only the last of them. -f ends with \
+            Ctrl-C.
 
-        EXAMPLE: humon log tail -f --category attendance
-        """)
+            EXAMPLE: humon log tail -f --category attendance
+            """)
 
-    @Flag(report["follow"], name: .shortAndLong) var follow: Bool
-    @Option(report["limit"], name: [.customShort("n"), .long]) var limit: String?
-    @Option(report["type"]) var type: String?
-    @Option(report["category"]) var category: String?
-    @Option(report["since"]) var since: String?
-    @Flag(report["reveal"]) var reveal: Bool
+    @Flag(name: .shortAndLong, help: "Go on with new events as they come.")
+    var follow = false
+    @Option(
+        name: [.customShort("n"), .long], help: "The maximum number of events: 20, unless a time is given.",
+        transform: Parameter.limit)
+    var limit: Int64?
+    @OptionGroup var kind: KindOptions
+    @Option(help: "Only events recorded at or after this time: \(Parameter.timeHelp)", transform: Parameter.time)
+    var since: Timestamp?
+    @OptionGroup var shown: RevealOption
     @OptionGroup var options: ReportOptions
 
-    var arguments: [String: String?] {
-        [
-            "follow": follow ? "yes" : nil, "limit": limit, "type": type, "category": category, "since": since,
-            "reveal": reveal ? "yes" : nil,
-        ]
+    func read(_ query: ReportQuery) async throws -> ReportEnd {
+        let reader = LogReader(client: query.client)
+        let tail = try await reader.tail()
+        var position = tail
+        if limit != nil || since == nil {
+            let criteria = LogCriteria(type: kind.type, category: kind.category, since: since)
+            let search = LogSearch(client: query.client, criteria: criteria)
+            let found = try await search.find(before: tail + 1, limit: Int(limit ?? 20)).events
+            try query.show(found.reversed().map(shown.row))
+        } else if let since {
+            position = try await LogTimes(client: query.client, tail: tail).position(before: since)
+        }
+        guard follow || position < tail else { return .complete() }
+        let filter = LogFilter(
+            categories: Set([kind.category].compactMap(\.self)), types: Set([kind.type].compactMap(\.self)))
+        let notifier = LogNotifier(client: query.client, listens: follow, logger: query.logger)
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await notifier.run() }
+            defer { group.cancelAll() }
+            for try await page in LogTail(client: query.client, notifier: notifier, after: position, filter: filter) {
+                let events = page.events.filter { event in since.map { event.envelope.recordedAt >= $0 } ?? true }
+                try query.show(events.map(shown.row))
+                if !follow, page.through >= tail { break }
+            }
+            return .complete()
+        }
     }
 }
 
 /// `humon log show`
 struct LogShowCommand: ReportCommand {
-    static let report = OperatorReport.named("log show")
-    static let configuration: CommandConfiguration = describing(
-        """
-        Exits with 2 if the log has no such position.
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show the recorded event at a position.",
+        discussion: """
+            Exits with 2 if the log has no such position.
 
-        EXAMPLE: humon log show 1042
-        """)
+            EXAMPLE: humon log show 1042
+            """)
+    static let isTable = false
 
-    @Argument(report["position"]) var position: String
-    @Flag(report["reveal"]) var reveal: Bool
+    @Argument(help: "The position, from 1.", transform: Parameter.number(1...LogReader.positionLimit))
+    var position: Int64
+    @OptionGroup var shown: RevealOption
     @OptionGroup var options: ReportOptions
 
-    var arguments: [String: String?] { ["position": position, "reveal": reveal ? "yes" : nil] }
+    func read(_ query: ReportQuery) async throws -> ReportEnd {
+        let reader = LogReader(client: query.client)
+        let tail = try await reader.tail()
+        guard position <= tail, let recorded = try await reader.read(position: position) else {
+            return .nothing("The log has no position \(position); it ends at \(tail).")
+        }
+        try query.show([shown.row(of: recorded)])
+        return .complete()
+    }
 }
 
 /// `humon log search`
 struct LogSearchCommand: ReportCommand {
-    static let report = OperatorReport.named("log search")
-    static let configuration: CommandConfiguration = describing(
-        """
-        A recorded event must match all options. Most searches use an index. A search by --text, alone or with only \
-        --type, --category and --until, reads the data itself: at most --scan positions, then it prints the option that \
-        continues the search. Exits with 2 if no event in the whole log matches.
+    static let configuration = CommandConfiguration(
+        commandName: "search", abstract: "Find recorded events, newest first.",
+        discussion: """
+            A recorded event must match all options. Most searches use an index. A search by --text, alone or with only \
+            --type, --category and --until, reads the data itself: at most --scan positions, then it prints the option that \
+            continues the search. Exits with 2 if no event in the whole log matches.
 
-        EXAMPLE: humon log search --category event --actor 7 --since 7d
-        """)
+            EXAMPLE: humon log search --category event --actor 7 --since 7d
+            """)
 
-    @Option(report["type"]) var type: String?
-    @Option(report["category"]) var category: String?
-    @Option(report["actor"]) var actor: String?
-    @Option(report["request"]) var request: String?
-    @Option(report["trace"]) var trace: String?
-    @Option(report["since"]) var since: String?
-    @Option(report["until"]) var until: String?
-    @Option(report["text"]) var text: String?
-    @Option(report["limit"]) var limit: String?
-    @Option(report["before"]) var before: String?
-    @Option(report["scan"]) var scan: String?
-    @Flag(report["reveal"]) var reveal: Bool
+    @OptionGroup var kind: KindOptions
+    @Option(
+        help: ArgumentHelp("Only events that this user caused.", valueName: "user id"), transform: Parameter.number(1...(.max)))
+    var actor: Int64?
+    @Option(
+        help: ArgumentHelp("Only events that the request with this X-Request-Id caused.", valueName: "request id"),
+        transform: Parameter.text)
+    var request: String?
+    @Option(
+        help: ArgumentHelp("Only events that the trace with this W3C trace id caused.", valueName: "trace id"),
+        transform: Parameter.text)
+    var trace: String?
+    @Option(help: "Only events recorded at or after this time: \(Parameter.timeHelp)", transform: Parameter.time)
+    var since: Timestamp?
+    @Option(help: "Only events recorded before this time: \(Parameter.timeHelp)", transform: Parameter.time)
+    var until: Timestamp?
+    @Option(help: "Only events with exactly this text in their data.", transform: Parameter.text)
+    var text: String?
+    @Option(help: "The maximum number of events. Default: 20.", transform: Parameter.limit)
+    var limit: Int64?
+    @OptionGroup var page: BeforeOption
+    @Option(
+        help: ArgumentHelp(
+            "The maximum number of positions to read for a text. Default: \(LogSearch.usualReach).", valueName: "positions"),
+        transform: Parameter.position)
+    var scan: Int64?
+    @OptionGroup var shown: RevealOption
     @OptionGroup var options: ReportOptions
 
-    var arguments: [String: String?] {
-        [
-            "type": type, "category": category, "actor": actor, "request": request, "trace": trace, "since": since,
-            "until": until, "text": text, "limit": limit, "before": before, "scan": scan, "reveal": reveal ? "yes" : nil,
-        ]
+    func read(_ query: ReportQuery) async throws -> ReportEnd {
+        let criteria = LogCriteria(
+            type: kind.type, category: kind.category, actor: actor, requestID: request, traceID: trace, since: since,
+            until: until, text: text)
+        let (limit, reach) = (Int(limit ?? 20), scan ?? LogSearch.usualReach)
+        let found = try await LogSearch(client: query.client, criteria: criteria).find(
+            before: page.before, limit: limit, reach: reach, progress: query.progress)
+        try query.show(found.events.map(shown.row))
+        guard let next = found.continuesBefore else {
+            return found.events.isEmpty ? .nothing("No event matches.") : .complete()
+        }
+        return .more(
+            option: "before", argument: "\(next)",
+            because: found.events.count < limit ? "Stopped before position \(next), \(reach) positions back." : nil)
     }
+}
+
+/// The option that shows the page before another one.
+struct BeforeOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Only events before this position, which is the last one of the previous page.", valueName: "position"),
+        transform: Parameter.position)
+    var before: Int64?
 }
 
 /// `humon log trace`
 struct LogTraceCommand: ReportCommand {
-    static let report = OperatorReport.named("log trace")
-    static let configuration: CommandConfiguration = describing(
-        """
-        Exits with 2 if it caused no event.
+    static let configuration = CommandConfiguration(
+        commandName: "trace", abstract: "Show the events that one request or one trace caused, in order.",
+        discussion: """
+            Exits with 2 if it caused no event.
 
-        EXAMPLE: humon log trace 0af7651916cd43dd8448eb211c80319c
-        """)
+            EXAMPLE: humon log trace 0af7651916cd43dd8448eb211c80319c
+            """)
+    /// The largest number of events.
+    private static let limit = 10_000
 
-    @Argument(report["id"]) var id: String
-    @Option(report["before"]) var before: String?
-    @Flag(report["reveal"]) var reveal: Bool
+    @Argument(help: "The X-Request-Id of a response, or a W3C trace id.", transform: Parameter.text)
+    var id: String
+    @OptionGroup var page: BeforeOption
+    @OptionGroup var shown: RevealOption
     @OptionGroup var options: ReportOptions
 
-    var arguments: [String: String?] { ["id": id, "before": before, "reveal": reveal ? "yes" : nil] }
+    func read(_ query: ReportQuery) async throws -> ReportEnd {
+        var found: [Int64: RecordedEvent] = [:]
+        // A proxy may send the same id as both.
+        for criteria in [LogCriteria(requestID: id), LogCriteria(traceID: id)] {
+            let search = LogSearch(client: query.client, criteria: criteria)
+            for event in try await search.find(before: page.before, limit: Self.limit).events { found[event.position] = event }
+        }
+        let events = found.values.sorted { $0.position < $1.position }.suffix(Self.limit)
+        guard let first = events.first else { return .nothing("No event was recorded for \(id).") }
+        try query.show(events.map(shown.row))
+        guard events.count == Self.limit else { return .complete() }
+        return .more(option: "before", argument: "\(first.position)", because: "These are the last events.")
+    }
 }
 
 /// `humon log stats`
 struct LogStatsCommand: ReportCommand {
-    static let report = OperatorReport.named("log stats")
-    static let configuration: CommandConfiguration = describing(
-        """
-        Reads the whole log with one statement, for at most ten minutes. The size counts data and metadata. The rate is the number of \
-        events per day between the first and the last event. The last row is the sum.
+    static let configuration = CommandConfiguration(
+        commandName: "stats", abstract: "Count the recorded events by category and type.",
+        discussion: """
+            Reads the whole log with one statement, for at most ten minutes. The size counts data and metadata. The rate is the number of \
+            events per day between the first and the last event. The last row is the sum.
 
-        EXAMPLE: humon log stats --json
-        """)
+            EXAMPLE: humon log stats --json
+            """)
 
     @OptionGroup var options: ReportOptions
 
-    var arguments: [String: String?] { [:] }
+    func read(_ query: ReportQuery) async throws -> ReportEnd {
+        try query.show(
+            try await LogStatistics.read(query.client).map {
+                [
+                    "category": .string($0.category), "type": .string($0.type), "events": JSON($0.events),
+                    "bytes": JSON($0.bytes), "first_at": .time($0.firstAt), "last_at": .time($0.lastAt),
+                    "per_day": .figure($0.perDay),
+                ]
+            })
+        return .complete(ifEmpty: "The log is empty.")
+    }
 }

@@ -5,7 +5,7 @@ public struct LogReader: Sendable {
     /// Number of recorded events that a replay reads at a time.
     static let replayPage: Int64 = 2_000
     /// The last position that a log can have. Positions are contiguous, so that no log comes near it, and no sum of two overflows.
-    static let positionLimit: Int64 = 1 << 53
+    package static let positionLimit: Int64 = 1 << 53
 
     /// The columns from which ``RecordedEvent`` is decoded, in its order.
     static let columns: SQL =
