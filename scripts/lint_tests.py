@@ -246,7 +246,7 @@ class Documents(Samples):
 
     def test_documents_name_types_that_exist(self):
         rule = documents.documents_name_types_that_exist
-        files = {"Sources/Web/Tea.swift": "struct TeaPot {}", "Tests/AppTests/ServeTests.swift": ""}
+        files = {"Sources/Web/Tea.swift": "struct TeaPot {}; StoredType(\"UserErased\")", "Tests/AppTests/ServeTests.swift": ""}
         self.kept(rule, files | {"docs/a.md": "`TeaPot.pour()`, `ServeTests`, `HTTPServer`, `UserErased`, `Age`, `Idempotency-Key`"})
         self.broken(rule, files | {"docs/a.md": "A\n`TeaCup<Int>`\n```\n`CoffeePot`\n```\n"}, "docs/a.md:2")
 

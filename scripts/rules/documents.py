@@ -8,7 +8,6 @@ from .tree import idle_exceptions, line_at, line_of, rule
 FOREIGN_NAMES = {
     "browsers": "EventSource", "Swift": "AsyncSequence",
     "systemd": "LimitNOFILE MemoryMax",
-    "the stored name of a domain event": "UserErased",
 }
 NAMED_PATH = re.compile(r"`((?:Sources|Libraries|HumonClient|Tests|db|docs|scripts|checks|Benchmarks|deploy)/[A-Za-z0-9_/.+-]+)`")
 
@@ -34,8 +33,9 @@ def links_and_paths_lead_somewhere(tree):
 def documents_name_types_that_exist(tree):
     """Names in code that look like types, `EventLog` and `EventLog.append`, but neither `Age` nor `Idempotency-Key`."""
     declaration = re.compile(r"\b(?:struct|class|enum|actor|protocol|typealias) ([A-Z]\w+)")
+    stored = re.compile(r'\bStoredType\("(\w+)"')
     files = [path for path in tree.paths if path.endswith(".swift")]
-    known = {name for path in files for name in declaration.findall(tree.text(path))}
+    known = {name for path in files for pattern in (declaration, stored) for name in pattern.findall(tree.text(path))}
     known |= {name for page in tree.pages for _, language, line in page.marked if language for name in declaration.findall(line)}
     # A page may also name a test by its file, and a target or an alert by its name.
     known |= {re.split("[.+]", path.rpartition("/")[2])[0] for path in files} | {name for name, *_ in alerts(tree)}
