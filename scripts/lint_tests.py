@@ -128,14 +128,11 @@ class Sources(Samples):
         for statement in ("INSERT INTO a", "UPDATE \\(a)", "DELETE FROM a", "TRUNCATE a"): self.source_broken(rule, f'"{statement}"')
         self.source_broken(rule, "let request = OutgoingRequest(path, port: 80)\n", path="Sources/HTTP/API.swift")
         self.source_broken(rule, '"SELECT max(position) FROM log.recorded_events"')
-        self.source_broken(rule, 'let a = ReportParameter("until", .time, "Continue with --before.")')
-        self.source_broken(rule, 'OperatorReport("a", "See humon log search.") { _ in .complete() }')
         self.source_kept(rule, "// Date()\nlet deadline = ContinuousClock.now + .seconds(5)\nclock_gettime(CLOCK_MONOTONIC, &time)\n")
         self.source_kept(rule, "let told = Mutex<[@Sendable () -> Void]>([])\n")
         self.source_kept(rule, "let request = OutgoingRequest(path, port: 80)\n", "Sources/App/Doctor/OperatorsAddress.swift")
         self.source_kept(rule, '"INSERT INTO \\(schema).events"', "Sources/Events/EventsProjection.swift")
         self.source_kept(rule, '"FROM log.recorded_events"', "Libraries/EventStore/Sources/LogReader.swift")
-        self.source_kept(rule, 'let a = ReportParameter("until", .time, "Only events before this time.")')
 
     def test_sql_names_only_own_read_models(self):
         rule = sources.sql_names_only_own_read_models

@@ -37,6 +37,15 @@ import Testing
         }
     }
 
+    @Test func `each report is a command`() {
+        let names = Self.commands().filter { $0.type is any ReportCommand.Type }.map { $0.words.joined(separator: " ") }
+        let expected = [
+            "log tail", "log show", "log search", "log trace", "log stats", "streams list", "streams show", "streams state",
+            "streams diff", "projections list", "subscriptions list", "subscriptions parked",
+        ]
+        #expect(names.sorted() == expected.sorted())
+    }
+
     @Test func `the type of every command has the name of the command, and so has the file, unless it prints a report`() throws {
         let folder = Repository.root.appending(path: "Sources/App/Commands").path
         let files = try FileManager.default.subpathsOfDirectory(atPath: folder).map { $0.split(separator: "/").last ?? "" }

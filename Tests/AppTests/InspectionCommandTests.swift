@@ -133,10 +133,15 @@ private struct Tool: Sendable {
             let unclear = try await tool.run("log", "search", "--since", "yesterday")
             #expect(unclear.status == 64)
             #expect(unclear.error.contains("yesterday is no time: write"))
+            let hostile = try await tool.run("log", "search", "--since", "\u{1B}[2J")
+            #expect(hostile.status == 64 && !hostile.error.contains("\u{1B}"), "\(hostile.error)")
 
             let stats = try await tool.objects("log", "stats")
             #expect(stats.first { $0["type"] == "EventCreated" }?["events"] == JSON(40))
             #expect(stats.last?["events"] == JSON(position))
+            for name in ["category", "type", "bytes", "first_at", "last_at", "per_day"] {
+                #expect(stats.last?[name] != nil, "\(name)")
+            }
             let table = try await tool.run("log", "stats")
             #expect(table.output.hasPrefix("category    type"))
 

@@ -94,9 +94,6 @@ FORBIDDEN_CODE = [
     (lambda source: source.target != "HTTPServer" and source.path != "Sources/App/Doctor/OperatorsAddress.swift",
      r"\bOutgoingRequest\b", "sends a request; only the doctor asks a server: see docs/security.md"),
     (lambda source: source.target != "EventStore", r"\brecorded_events\b", "is the table of the log; ask the event store"),
-    # A page renders the operator reports too, and it has no options and no commands.
-    (lambda source: source.target != "App" and re.search(r"OperatorReport|ReportParameter", source.code),
-     r"humon [a-z]+|[\" (]--?[a-z]\w*|Ctrl-C|isatty", "belongs to a command line; a report names no command and no option"),
 ]
 
 

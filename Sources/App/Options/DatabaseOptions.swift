@@ -21,7 +21,7 @@ struct DatabaseOptions: ParsableArguments {
     func settings() throws(SettingsError) -> Settings { try Settings.load(database: url) }
 
     /// Runs the body with the database, and starts the private cluster for it if necessary.
-    /// - Throws: ``SettingsError``, ``CommandFailure``, errors of the private cluster, and the errors of the body
+    /// - Throws: ``SettingsError``, ``CommandFailure``, and the errors of the body
     func with<Value: Sendable>(
         _ use: Database.Use, _ body: (Database, Logger) async throws -> Value
     ) async throws -> Value {

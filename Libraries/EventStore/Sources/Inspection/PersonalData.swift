@@ -1,9 +1,9 @@
-public import Encoding
+package import Encoding
 
 /// Decides which stored data a command may show.
-public struct PersonalData: Sendable {
+package struct PersonalData: Sendable {
     /// The value that replaces a hidden value.
-    public static let hidden: JSON = "(hidden)"
+    package static let hidden: JSON = "(hidden)"
     /// The value that replaces all personal members after an erasure.
     static let erased: JSON = "(erased)"
 

@@ -8,7 +8,7 @@ struct PrivateFile {
     static func write<Value>(
         at path: String, isOverwriting: Bool, _ body: (FileHandle) async throws -> Value
     ) async throws -> Value {
-        guard isOverwriting || !FileManager.default.fileExists(atPath: path) else { throw isThere(path) }
+        guard isOverwriting || !FileManager.default.fileExists(atPath: path) else { throw alreadyThere(path) }
         // Random, because processes in containers may share a process id, and a killed process leaves its file.
         let temporary = "\(path).\(String(UInt64.random(in: 0...UInt64.max), radix: 36)).part"
         let descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -29,7 +29,7 @@ struct PrivateFile {
     /// Without overwriting it makes a link, which fails if a file of that name has appeared.
     private static func install(_ temporary: String, as path: String, isOverwriting: Bool) throws {
         guard unsafe (isOverwriting ? rename(temporary, path) : link(temporary, path)) == 0 else {
-            if errno == EEXIST { throw isThere(path) }
+            if errno == EEXIST { throw alreadyThere(path) }
             throw notWritable(path)
         }
         if !isOverwriting { _ = unsafe unlink(temporary) }
@@ -44,11 +44,12 @@ struct PrivateFile {
         close(directory)
     }
 
-    private static func isThere(_ path: String) -> CommandFailure {
+    private static func alreadyThere(_ path: String) -> CommandFailure {
         CommandFailure("\(path) is there already; --force overwrites it.")
     }
 
     private static func notWritable(_ path: String) -> CommandFailure {
-        CommandFailure("Cannot write \(path): \(unsafe String(cString: strerror(errno)))")
+        let reason = unsafe String(cString: strerror(errno))
+        return CommandFailure("Cannot write \(path): \(reason)")
     }
 }

@@ -20,7 +20,7 @@ struct ProjectionsVerifyCommand: AsyncParsableCommand {
     @OptionGroup var choice: ReadModelChoice
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var options: OutputOptions
-    @OptionGroup var shown: RevealOption
+    @OptionGroup var personal: RevealOption
 
     @Option(help: "The maximum number of differing rows to print for each table.")
     var limit: Int64 = 20
@@ -54,7 +54,7 @@ struct ProjectionsVerifyCommand: AsyncParsableCommand {
     private func row(of difference: Comparison.Difference, in name: String) -> JSONObject {
         let (found, expected) = (Self.members(difference.found), Self.members(difference.expected))
         let projection = Backend.projections.first { type(of: $0).name == name }
-        let hidden = shown.reveal ? [] : projection.map { type(of: $0).personalColumns } ?? []
+        let hidden = personal.reveal ? [] : projection.map { type(of: $0).personalColumns } ?? []
         return [
             "name": .string(name), "table": .string(difference.table), "key": JSON(readable: Array(difference.key.utf8)),
             "state": found.isEmpty ? "missing" : expected.isEmpty ? "extra" : "different",

@@ -13,26 +13,28 @@ struct LogTailCommand: ReportCommand {
             EXAMPLE: humon log tail -f --category attendance
             """)
 
+    private static let usualLimit: Int64 = 20
+
     @Flag(name: .shortAndLong, help: "Go on with new events as they come.")
     var follow = false
     @Option(
-        name: [.customShort("n"), .long], help: "The maximum number of events: 20, unless a time is given.",
+        name: [.customShort("n"), .long], help: "The maximum number of events: \(usualLimit), unless a time is given.",
         transform: Parameter.limit)
     var limit: Int64?
     @OptionGroup var kind: KindOptions
     @Option(help: "Only events recorded at or after this time: \(Parameter.timeHelp)", transform: Parameter.time)
     var since: Timestamp?
-    @OptionGroup var shown: RevealOption
+    @OptionGroup var personal: RevealOption
     @OptionGroup var options: ReportOptions
 
     func read(_ query: ReportQuery) async throws -> ReportEnd {
-        let reader = LogReader(client: query.client)
+        let (reader, shown) = (LogReader(client: query.client), personal.personalData)
         let tail = try await reader.tail()
         var position = tail
         if limit != nil || since == nil {
             let criteria = LogCriteria(type: kind.type, category: kind.category, since: since)
             let search = LogSearch(client: query.client, criteria: criteria)
-            let found = try await search.find(before: tail + 1, limit: Int(limit ?? 20)).events
+            let found = try await search.find(before: tail + 1, limit: Int(limit ?? Self.usualLimit)).events
             try query.show(found.reversed().map(shown.row))
         } else if let since {
             position = try await LogTimes(client: query.client, tail: tail).position(before: since)
@@ -67,7 +69,7 @@ struct LogShowCommand: ReportCommand {
 
     @Argument(help: "The position, from 1.", transform: Parameter.number(1...LogReader.positionLimit))
     var position: Int64
-    @OptionGroup var shown: RevealOption
+    @OptionGroup var personal: RevealOption
     @OptionGroup var options: ReportOptions
 
     func read(_ query: ReportQuery) async throws -> ReportEnd {
@@ -76,7 +78,7 @@ struct LogShowCommand: ReportCommand {
         guard position <= tail, let recorded = try await reader.read(position: position) else {
             return .nothing("The log has no position \(position); it ends at \(tail).")
         }
-        try query.show([shown.row(of: recorded)])
+        try query.show([personal.personalData.row(of: recorded)])
         return .complete()
     }
 }
@@ -93,9 +95,11 @@ struct LogSearchCommand: ReportCommand {
             EXAMPLE: humon log search --category event --actor 7 --since 7d
             """)
 
+    private static let usualLimit: Int64 = 20
+
     @OptionGroup var kind: KindOptions
     @Option(
-        help: ArgumentHelp("Only events that this user caused.", valueName: "user id"), transform: Parameter.number(1...(.max)))
+        help: ArgumentHelp("Only events that this user caused.", valueName: "user id"), transform: Parameter.fromOne)
     var actor: Int64?
     @Option(
         help: ArgumentHelp("Only events that the request with this X-Request-Id caused.", valueName: "request id"),
@@ -111,25 +115,25 @@ struct LogSearchCommand: ReportCommand {
     var until: Timestamp?
     @Option(help: "Only events with exactly this text in their data.", transform: Parameter.text)
     var text: String?
-    @Option(help: "The maximum number of events. Default: 20.", transform: Parameter.limit)
+    @Option(help: "The maximum number of events. Default: \(usualLimit).", transform: Parameter.limit)
     var limit: Int64?
     @OptionGroup var page: BeforeOption
     @Option(
         help: ArgumentHelp(
             "The maximum number of positions to read for a text. Default: \(LogSearch.usualReach).", valueName: "positions"),
-        transform: Parameter.position)
+        transform: Parameter.fromOne)
     var scan: Int64?
-    @OptionGroup var shown: RevealOption
+    @OptionGroup var personal: RevealOption
     @OptionGroup var options: ReportOptions
 
     func read(_ query: ReportQuery) async throws -> ReportEnd {
         let criteria = LogCriteria(
             type: kind.type, category: kind.category, actor: actor, requestID: request, traceID: trace, since: since,
             until: until, text: text)
-        let (limit, reach) = (Int(limit ?? 20), scan ?? LogSearch.usualReach)
+        let (limit, reach) = (Int(limit ?? Self.usualLimit), scan ?? LogSearch.usualReach)
         let found = try await LogSearch(client: query.client, criteria: criteria).find(
             before: page.before, limit: limit, reach: reach, progress: query.progress)
-        try query.show(found.events.map(shown.row))
+        try query.show(found.events.map(personal.personalData.row))
         guard let next = found.continuesBefore else {
             return found.events.isEmpty ? .nothing("No event matches.") : .complete()
         }
@@ -144,7 +148,7 @@ struct BeforeOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Only events before this position, which is the last one of the previous page.", valueName: "position"),
-        transform: Parameter.position)
+        transform: Parameter.fromOne)
     var before: Int64?
 }
 
@@ -163,7 +167,7 @@ struct LogTraceCommand: ReportCommand {
     @Argument(help: "The X-Request-Id of a response, or a W3C trace id.", transform: Parameter.text)
     var id: String
     @OptionGroup var page: BeforeOption
-    @OptionGroup var shown: RevealOption
+    @OptionGroup var personal: RevealOption
     @OptionGroup var options: ReportOptions
 
     func read(_ query: ReportQuery) async throws -> ReportEnd {
@@ -175,7 +179,7 @@ struct LogTraceCommand: ReportCommand {
         }
         let events = found.values.sorted { $0.position < $1.position }.suffix(Self.limit)
         guard let first = events.first else { return .nothing("No event was recorded for \(id).") }
-        try query.show(events.map(shown.row))
+        try query.show(events.map(personal.personalData.row))
         guard events.count == Self.limit else { return .complete() }
         return .more(option: "before", argument: "\(first.position)", because: "These are the last events.")
     }

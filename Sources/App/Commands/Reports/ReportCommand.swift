@@ -85,7 +85,10 @@ struct RevealOption: ParsableArguments {
     var reveal = false
 
     var personalData: PersonalData { PersonalData(of: Backend.domainEvents, isRevealed: reveal) }
+}
 
+extension PersonalData {
+    /// A recorded event as reports show it.
     func row(of recorded: RecordedEvent) -> JSONObject {
         let (envelope, event) = (recorded.envelope, recorded.envelope.event)
         // Metadata that cannot be read are null: a verification of the log reports them.
@@ -95,7 +98,7 @@ struct RevealOption: ParsableArguments {
             "stream": .string(envelope.stream.description), "version": JSON(envelope.version), "type": .string(event.type),
             "format": JSON(event.format), "id": .string(envelope.id.uuidString.lowercased()),
             "actor": .integer(metadata?.actor), "request_id": JSON(metadata?.requestID), "trace_id": JSON(metadata?.traceID),
-            "data": personalData.shown(event, category: envelope.stream.category),
+            "data": shown(event, category: envelope.stream.category),
         ]
     }
 }
@@ -129,7 +132,7 @@ enum Parameter {
     static func word(_ name: String, _ words: [String]) -> @Sendable (String) throws -> String {
         { text in
             guard words.contains(text) else {
-                throw ValidationError("There is no \(name) \(harmless(text)). Known: \(words.joined(separator: ", ")).")
+                throw ValidationError("There is no \(name) \(text). Known: \(words.joined(separator: ", ")).")
             }
             return text
         }
@@ -147,7 +150,7 @@ enum Parameter {
 
     /// The number of rows of one page.
     static let limit = number(1...10_000)
-    static let position = number(1...(.max))
+    static let fromOne = number(1...(.max))
     static let version = number(1...Int64(Int32.max))
 
     static func text(_ text: String) throws -> String {
@@ -159,7 +162,7 @@ enum Parameter {
     static func time(_ text: String) throws -> Timestamp {
         guard let time = time(text, now: Dependencies.system.now()) else {
             throw ValidationError(
-                "\(harmless(text)) is no time: write 2026-11-21T16:43:00Z, 2026-11-21, or 2h for two hours ago.")
+                "\(text) is no time: write 2026-11-21T16:43:00Z, 2026-11-21, or 2h for two hours ago.")
         }
         return time
     }

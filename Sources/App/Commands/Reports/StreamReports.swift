@@ -13,18 +13,20 @@ struct StreamsListCommand: ReportCommand {
             EXAMPLE: humon streams list --category event --after event-12 --limit 20
             """)
 
+    private static let usualLimit: Int64 = 50
+
     @OptionGroup var streams: CategoryOption
     @Option(
         help: ArgumentHelp(
             "Only streams after this one, which is the last stream of the previous page.", valueName: "stream"),
         transform: Parameter.text)
     var after: String?
-    @Option(help: "The maximum number of streams. Default: 50.", transform: Parameter.limit)
+    @Option(help: "The maximum number of streams. Default: \(usualLimit).", transform: Parameter.limit)
     var limit: Int64?
     @OptionGroup var options: ReportOptions
 
     func read(_ query: ReportQuery) async throws -> ReportEnd {
-        let limit = limit ?? 50
+        let limit = limit ?? Self.usualLimit
         let found = try await LogReader(client: query.client).streams(
             ofCategory: streams.category, after: after.map { StreamName($0) }, limit: limit)
         try query.show(
@@ -43,17 +45,16 @@ struct StreamsListCommand: ReportCommand {
 
 /// The stream that a report is about.
 struct StreamArgument: ParsableArguments {
-    @Argument(help: "The stream: user-1, event-12, attendance-12-1.", transform: { StreamName(try Parameter.text($0)) })
-    var stream: StreamName
+    @Argument(help: "The stream: user-1, event-12, attendance-12-1.", transform: Parameter.text)
+    var stream: String
 
-    var isMissing: ReportEnd { .nothing("The log has no stream \(stream).") }
+    var name: StreamName { StreamName(stream) }
+    var noStream: ReportEnd { .nothing("The log has no stream \(stream).") }
 
-    func lacksVersion(_ recorded: [RecordedEvent]) -> ReportEnd {
-        .nothing("\(stream) has versions 1 to \(recorded.count).")
-    }
+    func noVersion(in recorded: [RecordedEvent]) -> ReportEnd { .nothing("\(stream) has versions 1 to \(recorded.count).") }
 
     func read(_ query: ReportQuery) async throws -> [RecordedEvent] {
-        try await LogReader(client: query.client).read(stream: stream)
+        try await LogReader(client: query.client).read(stream: name)
     }
 }
 
@@ -69,13 +70,13 @@ struct StreamsShowCommand: ReportCommand {
     static let isTable = false
 
     @OptionGroup var stream: StreamArgument
-    @OptionGroup var shown: RevealOption
+    @OptionGroup var personal: RevealOption
     @OptionGroup var options: ReportOptions
 
     func read(_ query: ReportQuery) async throws -> ReportEnd {
         let recorded = try await stream.read(query)
-        try query.show(recorded.map(shown.row))
-        return recorded.isEmpty ? stream.isMissing : .complete()
+        try query.show(recorded.map(personal.personalData.row))
+        return recorded.isEmpty ? stream.noStream : .complete()
     }
 }
 
@@ -96,7 +97,7 @@ struct StreamsStateCommand: ReportCommand {
     var version: Int64?
     @Option(help: "The state at this time: \(Parameter.timeHelp)", transform: Parameter.time)
     var at: Timestamp?
-    @OptionGroup var shown: RevealOption
+    @OptionGroup var personal: RevealOption
     @OptionGroup var options: ReportOptions
 
     /// - Throws: `ValidationError`
@@ -106,15 +107,15 @@ struct StreamsStateCommand: ReportCommand {
 
     func read(_ query: ReportQuery) async throws -> ReportEnd {
         let recorded = try await stream.read(query)
-        guard let first = recorded.first else { return stream.isMissing }
+        guard let first = recorded.first else { return stream.noStream }
         let selected: [RecordedEvent]
         if let version {
-            guard let older = recorded.upTo(version: version) else { return stream.lacksVersion(recorded) }
+            guard let older = recorded.upTo(version: version) else { return stream.noVersion(in: recorded) }
             selected = older
         } else {
             selected = at.map { recorded.upTo(time: $0) } ?? recorded
         }
-        let name = stream.stream
+        let name = stream.name
         guard let last = selected.last else {
             return .nothing("\(name) did not exist yet; its first event was recorded at \(first.envelope.recordedAt).")
         }
@@ -123,7 +124,7 @@ struct StreamsStateCommand: ReportCommand {
             [
                 "stream": .string(name.description), "version": JSON(last.envelope.version), "position": JSON(last.position),
                 "recorded_at": .time(last.envelope.recordedAt),
-                "data": .object(shown.personalData.shown(state, category: name.category)),
+                "data": .object(personal.personalData.shown(state, category: name.category)),
             ]
         ])
         return .complete()
@@ -145,18 +146,18 @@ struct StreamsDiffCommand: ReportCommand {
     var from: Int64
     @Argument(help: "The version to compare with.", transform: Parameter.version)
     var to: Int64
-    @OptionGroup var shown: RevealOption
+    @OptionGroup var personal: RevealOption
     @OptionGroup var options: ReportOptions
 
     func read(_ query: ReportQuery) async throws -> ReportEnd {
         let recorded = try await stream.read(query)
-        guard !recorded.isEmpty else { return stream.isMissing }
+        guard !recorded.isEmpty else { return stream.noStream }
         guard let older = recorded.upTo(version: from), let newer = recorded.upTo(version: to) else {
-            return stream.lacksVersion(recorded)
+            return stream.noVersion(in: recorded)
         }
         let old = try older.state(decodedBy: Backend.domainEvents)
         let new = try newer.state(decodedBy: Backend.domainEvents)
-        let (personalData, name) = (shown.personalData, stream.stream)
+        let (personalData, name) = (personal.personalData, stream.name)
         func value(_ member: String, _ value: JSON?) -> JSON {
             guard let value else { return .null }
             return personalData.shown([member: value], category: name.category)[member] ?? .null
