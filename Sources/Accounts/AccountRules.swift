@@ -1,8 +1,8 @@
 public import Encoding
 public import EventStore
 
-/// Create an account, from the fields of the request.
-public struct SignUp: Sendable {
+/// Create an account, from the fields of the request. They can contain a password.
+public struct SignUp: Sendable, Redacted {
     /// The longest name, in Unicode scalars.
     static let nameLimit = 255
 
@@ -50,12 +50,6 @@ public struct SignUp: Sendable {
             return nil
         }
     }
-}
-
-/// The fields can contain a password.
-extension SignUp: CustomStringConvertible, CustomReflectable {
-    public var description: String { "SignUp(redacted)" }
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// Prove an account's password and get a token.
@@ -189,8 +183,4 @@ struct Account: Sendable, Hashable {
 /// Signs in a client that proved the password.
 func decideSignIn(_ account: Account, token: TokenDigest) -> SignedIn {
     SignedIn(token: token, replaced: account.tokenCount >= Account.tokenLimit ? account.oldestToken : nil)
-}
-
-extension String {
-    fileprivate var isBlank: Bool { unicodeScalars.allSatisfy(\.properties.isWhitespace) }
 }

@@ -1,4 +1,4 @@
-internal import Encoding
+public import Encoding
 internal import EventStore
 internal import Foundation
 internal import Hashing
@@ -6,7 +6,7 @@ internal import Hashing
 /// The secret by which a client proves its account. Humon returns the text once and keeps a digest only. An account has several.
 ///
 /// Tokens are compared and hashed by their digests, because a client may send any text.
-public struct AccountToken: Sendable, Hashable {
+public struct AccountToken: Sendable, Hashable, Redacted {
     /// The text, for the client itself and for no log, error or trace.
     public let secret: String
     let digest: TokenDigest
@@ -24,7 +24,7 @@ public struct AccountToken: Sendable, Hashable {
 }
 
 /// The SHA-256 digest of an account's token: 64 lower-case hexadecimal digits.
-package struct TokenDigest: Sendable, Hashable {
+package struct TokenDigest: Sendable, Hashable, Redacted {
     let text: String
 
     fileprivate init(of secret: String) {
@@ -36,16 +36,4 @@ package struct TokenDigest: Sendable, Hashable {
         guard text.isHexadecimal(digits: 64) else { return nil }
         self.text = text
     }
-}
-
-extension AccountToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    public var description: String { "AccountToken(redacted)" }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: []) }
-}
-
-extension TokenDigest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    package var description: String { "TokenDigest(redacted)" }
-    package var debugDescription: String { description }
-    package var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -105,13 +105,10 @@ struct AccountsProjection: Projection {
     }
 
     func writes(for changes: Changes, in schema: String) -> [Write] {
-        let hashes = changes.changed.filter { $0.password != nil }
-        let versions = changes.changed.filter { $0.password == nil }
-        var writes: [Write] = []
-        if !changes.created.isEmpty { writes.append(.insert(Self.layout.insertion(of: changes.created, in: schema))) }
-        if !changes.issued.isEmpty { writes.append(.insert(Self.tokens.insertion(of: changes.issued, in: schema))) }
-        if !hashes.isEmpty { writes.append(.run(Self.hashes.update(hashes, by: "id", in: schema))) }
-        if !versions.isEmpty { writes.append(.run(Self.versions.update(versions, by: "id", in: schema))) }
+        var writes: [Write] = .inserting(changes.created, Self.layout, in: schema)
+        writes += .inserting(changes.issued, Self.tokens, in: schema)
+        writes += .updating(changes.changed.filter { $0.password != nil }, Self.hashes, in: schema)
+        writes += .updating(changes.changed.filter { $0.password == nil }, Self.versions, in: schema)
         if !changes.revoked.isEmpty {
             writes.append(
                 .run("DELETE FROM \(identifier: schema).account_tokens WHERE token = ANY(\(changes.revoked.map(\.text)))"))

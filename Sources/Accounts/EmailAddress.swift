@@ -1,5 +1,7 @@
+public import Encoding
+
 /// An e-mail address in its normal form: in lower case, without white space at its ends. Two spellings of one address are equal.
-public struct EmailAddress: Sendable, Hashable {
+public struct EmailAddress: Sendable, Hashable, Redacted {
     /// The longest address, in bytes. Source: RFC 5321, section 4.5.3.1.3, without the angle brackets.
     static let lengthLimit = 254
 
@@ -23,12 +25,6 @@ public struct EmailAddress: Sendable, Hashable {
         self.init(text)
         guard self.text == text else { return nil }
     }
-}
-
-extension EmailAddress: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    public var description: String { "EmailAddress(redacted)" }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension UInt8 {

@@ -1,7 +1,8 @@
+public import Encoding
 internal import Foundation
 
 /// A password as a person typed it.
-public struct Password: Sendable {
+public struct Password: Sendable, Redacted {
     /// The shortest and the longest password of a new account, in Unicode scalars of the composed text.
     static let lengths = 8...256
     /// The longest text that is composed, in Unicode scalars: a longer one is too long in every composition. Four scalars compose into
@@ -24,10 +25,4 @@ public struct Password: Sendable {
         length = composed.unicodeScalars.count
         guard length <= Self.lengths.upperBound else { return nil }
     }
-}
-
-extension Password: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    public var description: String { "Password(redacted)" }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,8 +1,9 @@
+internal import Encoding
 internal import Foundation
 package import Hashing
 
 /// The scrypt hash of a password, with its parameters and its salt. Source: RFC 7914.
-package struct PasswordHash: Sendable, Hashable {
+package struct PasswordHash: Sendable, Hashable, Redacted {
     /// The most memory that a stored hash may ask for: twice as much as ``Hashing/Scrypt/standard``, so that the cost can rise.
     static let memoryLimitBytes = 64 << 20
     static let saltBytes = 16
@@ -65,10 +66,4 @@ extension PasswordHash {
     }
 
     private func base64(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString().replacing("=", with: "") }
-}
-
-extension PasswordHash: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    package var description: String { "PasswordHash(redacted)" }
-    package var debugDescription: String { description }
-    package var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -35,14 +35,6 @@ struct Database: Sendable {
         case creating
         /// The command works beside other programs on the cluster, and needs an existing cluster.
         case existing
-
-        /// Whether the command takes over a cluster that another process left running.
-        var looksAfter: Bool {
-            switch self {
-            case .serving: true
-            case .creating, .existing: false
-            }
-        }
     }
 
     /// Runs the body with the database. Without a URL, starts the private cluster if it does not run. Stops it after the body if this process
@@ -63,7 +55,7 @@ struct Database: Sendable {
     ) async throws -> Value {
         var configuration = EmbeddedCluster.Configuration(directory: settings.data, programs: settings.postgresPrograms)
         configuration.superuser = "humon"
-        if !use.looksAfter, let url = try await EmbeddedCluster.urlOfRunning(configuration, logger: logger) {
+        if use != .serving, let url = try await EmbeddedCluster.urlOfRunning(configuration, logger: logger) {
             return try await body(Database(url: url, services: [], settings, use))
         }
         if case .existing = use, try !EmbeddedCluster.exists(configuration) {
@@ -81,7 +73,7 @@ struct Database: Sendable {
             cluster = try await Task { [configuration] in
                 try await EmbeddedCluster.start(configuration, logger: logger)
             }.value
-        } catch EmbeddedPostgresError.inUse where !use.looksAfter {
+        } catch EmbeddedPostgresError.inUse where use != .serving {
             // Another command was faster.
             return try await withCluster(settings, use, logger: logger, body)
         }

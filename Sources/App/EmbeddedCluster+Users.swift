@@ -11,7 +11,7 @@ extension EmbeddedCluster {
     /// it ran before a command that only visits it.
     /// - Throws: `EmbeddedPostgresError`
     func end(after use: Database.Use, logger: Logger) async throws {
-        guard use.looksAfter || !isTakenOver else { return leave() }
+        guard use == .serving || !isTakenOver else { return leave() }
         let users = await users()
         guard !users.isEmpty else { return try await stop() }
         logger.notice(

@@ -68,11 +68,6 @@ package struct AttendanceKey: Sendable, Hashable {
     package var event: EventID
     package var user: UserID
 
-    package init(event: EventID, user: UserID) {
-        self.event = event
-        self.user = user
-    }
-
     /// For event 12 and user 1: `attendance-12-1`.
     package var stream: StreamName {
         StreamName(category: AttendanceDomainEvent.category, key: "\(event.rawValue)-\(user.rawValue)")

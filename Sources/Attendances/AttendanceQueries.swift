@@ -25,12 +25,9 @@ public struct AttendanceCursor: Sendable, Hashable, CustomStringConvertible {
     var event: EventID
 
     public var description: String { "\(attendedAt.milliseconds)-\(event.rawValue)" }
+}
 
-    init(attendedAt: Timestamp, event: EventID) {
-        self.attendedAt = attendedAt
-        self.event = event
-    }
-
+extension AttendanceCursor {
     /// `nil` for a text that is no cursor.
     public init?(_ text: String) {
         let parts = text.parts(separatedBy: "-")

@@ -58,12 +58,9 @@ struct AttendancesProjection: Projection {
     }
 
     func writes(for changes: Changes, in schema: String) -> [Write] {
-        var writes: [Write] = []
-        if !changes.created.isEmpty { writes.append(.insert(Self.layout.insertion(of: changes.created, in: schema))) }
-        if !changes.changed.isEmpty {
-            writes.append(.run(Self.layout.update(changes.changed, by: "event_id", "user_id", in: schema)))
-        }
-        return writes
+        let changed = changes.changed
+        return .inserting(changes.created, Self.layout, in: schema)
+            + (changed.isEmpty ? [] : [.run(Self.layout.update(changed, by: "event_id", "user_id", in: schema))])
     }
 
     /// The columns of a row, in the order in which ``Attendance/init(_:)`` reads them.

@@ -79,17 +79,13 @@ extension EventDetails {
 
 /// A change of some of the details (RFC 7396): an absent field stays as it is, null clears it.
 public struct EventPatch: Sendable, Hashable {
-    enum Change<Value: Sendable & Hashable>: Sendable, Hashable {
-        case keep
-        case set(Value)
-    }
-
-    var lat = Change<Double>.keep
-    var lon = Change<Double>.keep
-    var name = Change<String>.keep
-    var startedAt = Change<Timestamp>.keep
-    var address = Change<String?>.keep
-    var endedAt = Change<Timestamp?>.keep
+    // `nil` keeps a value. The inner `nil` of a field that may be absent clears it.
+    var lat: Double?
+    var lon: Double?
+    var name: String?
+    var startedAt: Timestamp?
+    var address: String??
+    var endedAt: Timestamp??
 
     /// A patch that changes nothing.
     static let empty = EventPatch()
@@ -101,20 +97,15 @@ public struct EventPatch: Sendable, Hashable {
     ///   unknown fields only
     public init(_ json: JSON) throws(EventRejection) {
         var fields = EventFields(json)
-        func required<Value>(_ name: String, _ field: EventFields.Field<Value>) -> Change<Value> {
-            switch field {
-            case .absent, .unusable: return .keep
-            case .value(let value): return .set(value)
-            case .blank:
-                fields.isBlank(name)
-                return .keep
-            }
+        func required<Value>(_ name: String, _ field: EventFields.Field<Value>) -> Value? {
+            if case .blank = field { fields.isBlank(name) }
+            return field.optional
         }
-        func clearable<Value>(_ field: EventFields.Field<Value>) -> Change<Value?> {
+        func clearable<Value>(_ field: EventFields.Field<Value>) -> Value?? {
             switch field {
-            case .absent, .unusable: .keep
-            case .value(let value): .set(value)
-            case .blank: .set(nil)
+            case .absent, .unusable: nil
+            case .value(let value): .some(value)
+            case .blank: .some(nil)
             }
         }
         lat = required("lat", fields.number("lat", in: EventFields.latitudes))
@@ -129,21 +120,11 @@ public struct EventPatch: Sendable, Hashable {
 
     func applied(to details: EventDetails) -> EventDetails {
         EventDetails(
-            name: name.applied(to: details.name),
-            address: address.applied(to: details.address),
-            coordinates: Coordinates(
-                lat: lat.applied(to: details.coordinates.lat), lon: lon.applied(to: details.coordinates.lon)),
-            startedAt: startedAt.applied(to: details.startedAt),
-            endedAt: endedAt.applied(to: details.endedAt)
+            name: name ?? details.name,
+            address: address ?? details.address,
+            coordinates: Coordinates(lat: lat ?? details.coordinates.lat, lon: lon ?? details.coordinates.lon),
+            startedAt: startedAt ?? details.startedAt,
+            endedAt: endedAt ?? details.endedAt
         )
-    }
-}
-
-extension EventPatch.Change {
-    func applied(to value: Value) -> Value {
-        switch self {
-        case .keep: value
-        case .set(let new): new
-        }
     }
 }

@@ -52,35 +52,26 @@ struct EventFields {
         }
     }
 
-    mutating func name() -> Field<String> {
-        switch fields["name"] {
-        case nil: return .absent
-        case .null: return .blank
-        case .string(let text) where text.isBlank: return .blank
-        case .string(let text): return self.text(text, of: "name")
-        case .bool, .number, .array, .object: return unusable(.notAText("name"))
-        }
-    }
+    mutating func name() -> Field<String> { limited(read("name", else: .notAText("name")) { $0 }, "name") }
 
     mutating func address() -> Field<String> {
-        switch fields["address"] {
-        case nil: return .absent
-        case .null: return .blank
-        case .string(let text): return self.text(text, of: "address")
-        case .bool, .number, .array, .object: return unusable(.notAText("address"))
-        }
+        limited(read("address", takesBlank: true, else: .notAText("address")) { $0 }, "address")
     }
 
-    mutating func time(_ name: String) -> Field<Timestamp> {
+    mutating func time(_ name: String) -> Field<Timestamp> { read(name, else: .notATime(name)) { Timestamp(parsing: $0) } }
+
+    /// Reads a text. One that cannot be read, and a value that is no text, has the validation error.
+    private mutating func read<Value>(
+        _ name: String, takesBlank: Bool = false, else error: @autoclosure () -> FieldError, _ read: (String) -> Value?
+    ) -> Field<Value> {
         switch fields[name] {
         case nil: return .absent
         case .null: return .blank
-        case .string(let text) where text.isBlank: return .blank
-        case .string(let text):
-            guard let time = Timestamp(parsing: text) else { return unusable(.notATime(name)) }
-            return .value(time)
-        case .bool, .number, .array, .object: return unusable(.notATime(name))
+        case .string(let text) where !takesBlank && text.isBlank: return .blank
+        case .string(let text): if let value = read(text) { return .value(value) }
+        case .bool, .number, .array, .object: break
         }
+        return unusable(error())
     }
 
     mutating func endsBeforeStart() {
@@ -96,39 +87,24 @@ struct EventFields {
         return window
     }
 
-    mutating func cursor() -> Field<NearbySearch.Cursor> { cursor { NearbySearch.Cursor($0) } }
+    mutating func cursor() -> Field<NearbySearch.Cursor> {
+        read("after", else: .notACursor("after")) { NearbySearch.Cursor($0) }
+    }
 
     /// The id of the last event of a page.
     mutating func eventCursor() -> Field<EventID> {
-        cursor { EventID(stream: StreamName(category: EventDomainEvent.category, key: $0)) }
-    }
-
-    private mutating func cursor<Cursor>(_ read: (String) -> Cursor?) -> Field<Cursor> {
-        switch fields["after"] {
-        case nil: return .absent
-        case .null: return .blank
-        case .string(let text) where text.isBlank: return .blank
-        case .string(let text):
-            guard let cursor = read(text) else { return unusable(.notACursor("after")) }
-            return .value(cursor)
-        case .bool, .number, .array, .object: return unusable(.notACursor("after"))
-        }
+        read("after", else: .notACursor("after")) { EventID(stream: StreamName(category: EventDomainEvent.category, key: $0)) }
     }
 
     /// `west,south,east,north` in degrees.
     mutating func box() -> Field<DegreeBox> {
-        switch fields["bbox"] {
-        case nil: return .absent
-        case .null: return .blank
-        case .string(let text) where text.isBlank: return .blank
-        case .string(let text):
+        read("bbox", else: FieldError("bbox", .notABox, "is not a valid box")) { text in
             let degrees = text.parts(separatedBy: ",").compactMap { Double(parsing: String($0)) }
             guard degrees.count == 4, text.utf8.count(where: { $0 == UInt8(ascii: ",") }) == 3,
                 Self.longitudes.contains(degrees[0]), Self.longitudes.contains(degrees[2]),
                 Self.latitudes.contains(degrees[1]), Self.latitudes.contains(degrees[3]), degrees[1] <= degrees[3]
-            else { return unusable(FieldError("bbox", .notABox, "is not a valid box")) }
-            return .value(DegreeBox(south: degrees[1], west: degrees[0], north: degrees[3], east: degrees[2]).closedAtDateLine)
-        case .bool, .number, .array, .object: return unusable(FieldError("bbox", .notABox, "is not a valid box"))
+            else { return nil }
+            return DegreeBox(south: degrees[1], west: degrees[0], north: degrees[3], east: degrees[2]).closedAtDateLine
         }
     }
 
@@ -160,25 +136,17 @@ struct EventFields {
 
     mutating func isBlank(_ name: String) { errors.append(.blank(name)) }
 
-    private mutating func text(_ text: String, of name: String) -> Field<String> {
+    private mutating func limited(_ field: Field<String>, _ name: String) -> Field<String> {
+        guard case .value(let text) = field else { return field }
         guard text.utf8.count <= Self.textLimit || text.unicodeScalars.count <= Self.textLimit else {
             return unusable(.tooLong(name, maximum: Self.textLimit, "characters"))
         }
-        guard !text.utf8.contains(0) else { return unusable(.nullCharacter(name)) }
-        return .value(text)
+        return text.utf8.contains(0) ? unusable(.nullCharacter(name)) : field
     }
 
     private mutating func unusable<Value>(_ error: FieldError) -> Field<Value> {
         errors.append(error)
         return .unusable
-    }
-}
-
-extension String {
-    fileprivate var isBlank: Bool {
-        // Nearly every text begins with ASCII, which needs no lookup in Unicode's tables.
-        if let first = utf8.first, (0x21...0x7E).contains(first) { return false }
-        return unicodeScalars.allSatisfy { $0.properties.isWhitespace }
     }
 }
 

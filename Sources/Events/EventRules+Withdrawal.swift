@@ -1,3 +1,4 @@
+internal import Encoding
 internal import EventStore
 public import Users
 
@@ -10,7 +11,7 @@ public struct HidingReason: Sendable, Hashable {
 
     /// - Throws: ``InvalidError``
     public init(_ text: String) throws(InvalidError) {
-        guard !text.unicodeScalars.allSatisfy(\.properties.isWhitespace) else { throw InvalidError("is blank") }
+        guard !text.isBlank else { throw InvalidError("is blank") }
         guard text.unicodeScalars.count <= Self.limit else {
             throw InvalidError("is longer than \(Self.limit) characters")
         }

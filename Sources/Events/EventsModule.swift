@@ -84,14 +84,6 @@ public final class EventsModule: Sendable {
         return try await waitUntilVisible(place)
     }
 
-    /// What a change of an event led to.
-    public struct Updated: Sendable, Hashable {
-        /// The position at which the change is recorded.
-        public var position: Int64
-        /// The version that the command left, also for a repetition after which the event changed again; `nil` if it was erased since.
-        public var version: EventVersion?
-    }
-
     /// The event as the log has it at a version of its stream; `nil` if it was erased.
     private func recordedEvent(_ id: EventID, at version: Int32) async throws -> Event? {
         var row = EventRow(id: id, version: 0)
@@ -109,11 +101,13 @@ public final class EventsModule: Sendable {
     }
 
     /// Decides on the present event. If another writer is faster, it decides again.
+    /// - Returns: the position at which the change is recorded, and the version that the command left, also for a repetition after which
+    ///   the event changed again; `nil` if it was erased since
     /// - Throws: ``EventRejection``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:by:_:)`
     public func update(
         _ id: EventID, _ change: DetailsChange, by caller: UserID, if condition: VersionCondition = VersionCondition(),
         context: CommandContext
-    ) async throws -> Updated {
+    ) async throws -> (position: Int64, version: EventVersion?) {
         var candidates: [Event?] = []
         let place = try await self.change(id, by: caller, context) { event in
             let details = try decide(change, of: event, by: caller, if: condition, mark: mark(of:))
@@ -124,7 +118,7 @@ public final class EventsModule: Sendable {
         // A repetition was decided on the version that the first attempt left, or on a later one.
         var event = candidates.compactMap(\.self).first { $0.version == place.version }
         if event == nil { event = try await recordedEvent(id, at: place.version) }
-        return Updated(position: position, version: event?.version(mark(of:)))
+        return (position, event?.version(mark(of:)))
     }
 
     /// Cancels an event for ever. A repetition changes nothing.

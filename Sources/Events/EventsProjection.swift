@@ -63,21 +63,12 @@ struct EventsProjection: Projection {
     }
 
     func writes(for changes: Changes, in schema: String) -> [Write] {
-        var writes: [Write] = []
-        func update<Row>(_ rows: [Row], _ layout: RowLayout<Row>) {
-            if !rows.isEmpty { writes.append(.run(layout.update(rows, by: "id", in: schema))) }
-        }
-        if !changes.created.isEmpty {
-            let created = changes.created.map(EventRow.Written.init)
-            writes.append(.insert(EventRow.layout.insertion(of: created, in: schema)))
-        }
-        update(changes.changed.filter { $0.details != nil }.map(EventRow.Written.init), EventRow.details)
-        update(changes.changed.filter { $0.isCancelled != nil }, EventRow.cancellation)
-        update(changes.changed.filter { $0.isHidden != nil }, EventRow.hiding)
-        if !changes.erased.isEmpty {
-            writes.append(.run("DELETE FROM \(identifier: schema).events WHERE id = ANY(\(changes.erased.map(\.rawValue)))"))
-        }
-        return writes
+        let erased = changes.erased.map(\.rawValue)
+        return .inserting(changes.created.map(EventRow.Written.init), EventRow.layout, in: schema)
+            + .updating(changes.changed.filter { $0.details != nil }.map(EventRow.Written.init), EventRow.details, in: schema)
+            + .updating(changes.changed.filter { $0.isCancelled != nil }, EventRow.cancellation, in: schema)
+            + .updating(changes.changed.filter { $0.isHidden != nil }, EventRow.hiding, in: schema)
+            + (erased.isEmpty ? [] : [.run("DELETE FROM \(identifier: schema).events WHERE id = ANY(\(erased))")])
     }
 }
 
@@ -147,7 +138,7 @@ extension EventRow {
 
     /// The columns of the nearby search.
     private static let search: [RowLayout<Written>.Column] = [
-        .init("band") { $0.row.details.map { Band(lat: $0.coordinates.lat).number } },
+        .init("band") { $0.row.details.map { BandRange.band(lat: $0.coordinates.lat) } },
         .init("x") { $0.vector?.x },
         .init("y") { $0.vector?.y },
         .init("z") { $0.vector?.z },

@@ -48,7 +48,7 @@ extension API {
     /// - Throws: `HTTPError.tooManyRequests`, `PostgresError`
     func reader(_ request: Request, _ context: RequestContext) async throws -> UserID? {
         guard let token = request.deviceToken else { return nil }
-        return try await knownUser(of: TokenSender(token: token, subscriber: subscriber(request, context)))
+        return try await limitingGuesses(request, context) { try await users.user(of: token) }
     }
 
     /// Lets everyone read, or devices only, as the settings say.
@@ -144,24 +144,23 @@ extension API {
     func limitingGuesses<Found>(
         _ request: Request, _ context: RequestContext, _ look: () async throws -> Found?
     ) async throws -> Found? {
-        let subscriber = subscriber(request, context)
+        try await known(to: subscriber(request, context), look)
+    }
+
+    private func knownAccount(of caller: TokenSender<AccountToken>) async throws -> AccountID {
+        guard let account = try await known(to: caller.subscriber, { try await accounts.account(of: caller.token) }) else {
+            throw HTTPError.unauthorized
+        }
+        return account
+    }
+
+    private func known<Found>(
+        to subscriber: NetworkAddress?, _ look: () async throws -> Found?
+    ) async throws -> Found? {
         try limits.unknownTokens.check(subscriber)
         let found = try await look()
         if found == nil { _ = unknownToken(from: subscriber) }
         return found
-    }
-
-    private func knownAccount(of caller: TokenSender<AccountToken>) async throws -> AccountID {
-        try limits.unknownTokens.check(caller.subscriber)
-        guard let account = try await accounts.account(of: caller.token) else { throw unknownToken(from: caller.subscriber) }
-        return account
-    }
-
-    private func knownUser(of device: TokenSender<DeviceToken>) async throws -> UserID? {
-        try limits.unknownTokens.check(device.subscriber)
-        let user = try await users.user(of: device.token)
-        if user == nil { _ = unknownToken(from: device.subscriber) }
-        return user
     }
 
     private func writer<Token>(

@@ -15,40 +15,25 @@ public struct API: Sendable {
 
     public struct Settings: Sendable {
         public var appSecret: AppSecret
-        public var reads: Reads
+        public var reads = Reads.everyone
         /// The largest body of a request.
-        public var bodyLimitBytes: Int
+        public var bodyLimitBytes = 64 * 1024
         /// The longest path and query of a request.
-        public var targetLimitBytes: Int
+        public var targetLimitBytes = 8 * 1024
         /// The limit for one client address; 0 for no limit.
-        public var signUpsPerMinute: Int
+        public var signUpsPerMinute = 0
         /// The quota of one client address for sign-ups of every kind; 0 for no quota.
-        public var signUpsPerDay: Int
+        public var signUpsPerDay = 0
         /// The limit of sign-ins and of account sign-ups for one client address; 0 for no limit.
-        public var signInsPerMinute: Int
+        public var signInsPerMinute = 0
         /// The limit of sign-ins for one e-mail address; 0 for no limit.
-        public var accountSignInsPerMinute: Int
+        public var accountSignInsPerMinute = 0
         /// The limit for one user, and for the unknown tokens of one client address; 0 for no limit.
-        public var writesPerMinute: Int
+        public var writesPerMinute = 0
         /// The limit for one client address; 0 for no limit.
-        public var addressWritesPerMinute: Int
+        public var addressWritesPerMinute = 0
 
-        public init(
-            appSecret: AppSecret, reads: Reads = .everyone, bodyLimitBytes: Int = 64 * 1024, targetLimitBytes: Int = 8 * 1024,
-            signUpsPerMinute: Int = 0, signUpsPerDay: Int = 0, signInsPerMinute: Int = 0, accountSignInsPerMinute: Int = 0,
-            writesPerMinute: Int = 0, addressWritesPerMinute: Int = 0
-        ) {
-            self.appSecret = appSecret
-            self.reads = reads
-            self.bodyLimitBytes = bodyLimitBytes
-            self.targetLimitBytes = targetLimitBytes
-            self.signUpsPerMinute = signUpsPerMinute
-            self.signUpsPerDay = signUpsPerDay
-            self.signInsPerMinute = signInsPerMinute
-            self.accountSignInsPerMinute = accountSignInsPerMinute
-            self.writesPerMinute = writesPerMinute
-            self.addressWritesPerMinute = addressWritesPerMinute
-        }
+        public init(appSecret: AppSecret) { self.appSecret = appSecret }
     }
 
     let apps: Set<ServedApp>

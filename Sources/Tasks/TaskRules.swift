@@ -16,7 +16,7 @@ public struct TaskTitle: Sendable, Hashable {
     fileprivate static func read(_ field: JSON, _ errors: inout [FieldError]) -> TaskTitle? {
         switch field {
         case .null: errors.append(.blank("title", at: pointer))
-        case .string(let text) where text.unicodeScalars.allSatisfy(\.properties.isWhitespace):
+        case .string(let text) where text.isBlank:
             errors.append(.blank("title", at: pointer))
         case .string(let text):
             if text.unicodeScalars.count > limit {
@@ -122,10 +122,16 @@ func decide(_ change: TaskChange, of task: AccountTask?, by account: AccountID) 
     return events
 }
 
+/// - Throws: ``TaskRejection/notFound``
+func decideDeletion(of task: AccountTask?, by account: AccountID) throws(TaskRejection) -> TaskDomainEvent {
+    _ = try task.owned(by: account)
+    return .deleted
+}
+
 extension AccountTask? {
     /// Checks that the task is there and that the account owns it.
     /// - Throws: ``TaskRejection/notFound``
-    func owned(by account: AccountID) throws(TaskRejection) -> AccountTask {
+    fileprivate func owned(by account: AccountID) throws(TaskRejection) -> AccountTask {
         guard let self, self.account == account else { throw .notFound }
         return self
     }

@@ -80,7 +80,8 @@ public struct TasksModule: Sendable {
     /// - Throws: ``TaskRejection``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:by:_:)`
     public func delete(_ id: TaskID, by account: AccountID, context: CommandContext) async throws -> Int64 {
         try await commands.handle(context, by: account.stream) {
-            decision([.deleted], on: id, after: try await task(id).owned(by: account).version)
+            let task = try await task(id)
+            return decision([try decideDeletion(of: task, by: account)], on: id, after: task?.version ?? 0)
         }.place.position
     }
 

@@ -86,16 +86,11 @@ struct TasksProjection: Projection {
     }
 
     func writes(for changes: Changes, in schema: String) -> [Write] {
-        let renamed = changes.changed.filter { $0.title != nil || $0.isDeleted }
-        let marked = changes.changed.filter { $0.isCompleted != nil }
-        var writes: [Write] = []
-        if !changes.created.isEmpty { writes.append(.insert(Self.layout.insertion(of: changes.created, in: schema))) }
-        if !renamed.isEmpty { writes.append(.run(Self.titles.update(renamed, by: "id", in: schema))) }
-        if !marked.isEmpty { writes.append(.run(Self.marks.update(marked, by: "id", in: schema))) }
-        if !changes.erased.isEmpty {
-            writes.append(.run("DELETE FROM \(identifier: schema).tasks WHERE id = ANY(\(changes.erased.map(\.rawValue)))"))
-        }
-        return writes
+        let erased = changes.erased.map(\.rawValue)
+        return .inserting(changes.created, Self.layout, in: schema)
+            + .updating(changes.changed.filter { $0.title != nil || $0.isDeleted }, Self.titles, in: schema)
+            + .updating(changes.changed.filter { $0.isCompleted != nil }, Self.marks, in: schema)
+            + (erased.isEmpty ? [] : [.run("DELETE FROM \(identifier: schema).tasks WHERE id = ANY(\(erased))")])
     }
 
     private static let layout = RowLayout<Row>(

@@ -1,9 +1,9 @@
-internal import Encoding
+public import Encoding
 internal import Hashing
 internal import Postgres
 
 /// The secret by which a device proves its user. Humon returns the text at sign-up and keeps a digest only.
-public struct DeviceToken: Sendable, Hashable {
+public struct DeviceToken: Sendable, Hashable, Redacted {
     /// The longest token that sign-up accepts, in bytes.
     public static let lengthLimit = 255
 
@@ -25,12 +25,6 @@ public struct DeviceToken: Sendable, Hashable {
         self.secret = secret
         digest = DeviceDigest(bytes: Array(SHA256.hash(secret.utf8)))
     }
-}
-
-extension DeviceToken: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    public var description: String { "DeviceToken(redacted)" }
-    public var debugDescription: String { description }
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// The SHA-256 digest of a device token: 32 bytes.

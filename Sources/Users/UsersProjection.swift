@@ -44,10 +44,7 @@ struct UsersProjection: Projection {
     }
 
     func writes(for changes: Changes, in schema: String) -> [Write] {
-        var writes: [Write] = []
-        if !changes.created.isEmpty { writes.append(.insert(Self.layout.insertion(of: changes.created, in: schema))) }
-        if !changes.changed.isEmpty { writes.append(.run(Self.layout.update(changes.changed, by: "id", in: schema))) }
-        return writes
+        .inserting(changes.created, Self.layout, in: schema) + .updating(changes.changed, Self.layout, in: schema)
     }
 
     /// The columns of a row, in the order in which ``User/init(_:)`` reads them.

@@ -27,16 +27,6 @@ struct PageFile: Sendable {
         return tile.bytes.isEmpty ? nil : tile
     }
 
-    private init(name: String, _ file: web_file) {
-        self.name = name
-        bytes = unsafe Array(UnsafeBufferPointer(start: file.bytes, count: file.count))
-    }
-
-    init(name: String, bytes: [UInt8]) {
-        self.name = name
-        self.bytes = bytes
-    }
-
     /// `nil` for a file without a known suffix, which is not served.
     var mediaType: String? {
         switch name.split(separator: ".").last {
@@ -49,6 +39,12 @@ struct PageFile: Sendable {
         case "tsv": "text/tab-separated-values; charset=utf-8"
         default: nil
         }
+    }
+}
+
+extension PageFile {
+    private init(name: String, _ file: web_file) {
+        self.init(name: name, bytes: unsafe Array(UnsafeBufferPointer(start: file.bytes, count: file.count)))
     }
 }
 

@@ -11,7 +11,7 @@ import Testing
             (90, 1800),
         ] as [(Double, Int16)])
     func `a band is a twentieth of a degree of latitude`(lat: Double, number: Int16) {
-        #expect(Band(lat: lat).number == number)
+        #expect(BandRange.band(lat: lat) == number)
     }
 }
 
@@ -39,11 +39,11 @@ import Testing
 
     @Test func `a small radius has few ranges, and half the Earth's circumference covers every place`() {
         let few = BandRange.covering(Coordinates(lat: 37.76, lon: -122.43), kilometres: 20)
-        #expect(few.map(\.band.number) == Array(751...758))
+        #expect(few.map(\.band) == Array(751...758))
         #expect(few.allSatisfy { $0.east - $0.west < 0.46 })
         for lat in [-90.0, -37, 0, 51.5, 90] {
             let ranges = BandRange.covering(Coordinates(lat: lat, lon: 179), kilometres: 20_100)
-            #expect(ranges.map(\.band.number) == Array(-1800...1800))
+            #expect(ranges.map(\.band) == Array(-1800...1800))
             #expect(ranges.allSatisfy { $0.west == -180 && $0.east == 180 })
         }
     }
@@ -99,7 +99,8 @@ enum Around: CaseIterable {
         case .northPole: Coordinates(lat: 90 - little, lon: anywhere.lon)
         case .southPole: Coordinates(lat: little - 90, lon: anywhere.lon)
         case .poles: Coordinates(lat: sign * 90, lon: anywhere.lon)
-        case .bandLimits: Coordinates(lat: (anywhere.lat * Band.perDegree).rounded() / Band.perDegree, lon: anywhere.lon)
+        case .bandLimits:
+            Coordinates(lat: (anywhere.lat * BandRange.perDegree).rounded() / BandRange.perDegree, lon: anywhere.lon)
         case .equator: Coordinates(lat: 0, lon: sign * little)
         }
     }
@@ -118,11 +119,11 @@ private enum Radius {
 }
 
 private struct RangesByBand {
-    private let byBand: [Band: [BandRange]]
+    private let byBand: [Int16: [BandRange]]
 
     init(_ ranges: [BandRange]) { byBand = Dictionary(grouping: ranges, by: \.band) }
 
     func cover(_ place: Coordinates) -> Bool {
-        byBand[Band(lat: place.lat)]?.contains { $0.west <= place.lon && place.lon <= $0.east } == true
+        byBand[BandRange.band(lat: place.lat)]?.contains { $0.west <= place.lon && place.lon <= $0.east } == true
     }
 }

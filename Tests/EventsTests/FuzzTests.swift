@@ -105,7 +105,7 @@ import Users
                         name: mutations.text(of: ["Picnic"]), coordinates: Coordinates(lat: bits[0], lon: bits[1]),
                         startedAt: Timestamp(milliseconds: mutations.number(Int64.self))))
                 try event.check()
-                _ = (event.version + 1, Band(lat: event.details.coordinates.lat), event.details.startedAt.description)
+                _ = (event.version + 1, BandRange.band(lat: event.details.coordinates.lat), event.details.startedAt.description)
             } catch {
                 try #require(error.description.contains("in the read model events_v1"))
             }

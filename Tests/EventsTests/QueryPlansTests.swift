@@ -52,7 +52,8 @@ import Users
                 #expect(!plan.contains("Seq Scan"), "\(plan)")
             }
             try await client.query("SET plan_cache_mode = auto")
-            let own = try await Self.plan(of: OwnEvents(of: .ann, ["limit": "10", "after": "5000"]).query, client)
+            let own = try await Self.plan(
+                of: EventsModule.query(ofOwner: .ann, after: EventID(rawValue: 5_000), limit: 10), client)
             #expect(own.contains("events_of_owner"), "\(own)")
         }
     }

@@ -22,7 +22,10 @@ import Testing
         for file in files where file.pathExtension == "swift" {
             // Without the examples in doc comments.
             let text = try String(contentsOf: file, encoding: .utf8).replacing(/(?m)^\s*\/\/\/.*$/, with: "")
-            codes.formUnion(text.matches(of: /(?:Error|Rejection)Code\(\s*"(\w+)"/).map { String($0.1) })
+            codes.formUnion(text.matches(of: /ErrorCode\(\s*"(\w+)"/).map { String($0.1) })
+            for rejection in text.matches(of: /var code: String\? {\n(?: {8}.*\n)+/) {
+                codes.formUnion(rejection.0.matches(of: /"(\w+)"/).map { String($0.1) })
+            }
             for match in text.matches(of: /HTTPError\(\s*\.(\w+),(?!\s*code:)/) where match.1 != "noContent" {
                 codes.insert(String(match.1).replacing(/[A-Z]/) { "_" + $0.0.lowercased() })
             }

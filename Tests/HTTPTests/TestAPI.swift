@@ -86,16 +86,12 @@ struct TestAPI: Sendable {
             // The clock of the rate limits stands still: a busy machine may take seconds for a request.
             let start = ContinuousClock.now
             @Sendable func makeAPI(_ modules: RunningModules, _ client: PostgresClient) -> API {
-                API(
-                    modules,
-                    settings: API.Settings(
-                        appSecret: AppSecret(secret), reads: reads, bodyLimitBytes: bodyLimitBytes,
-                        signUpsPerMinute: signUpsPerMinute, signUpsPerDay: signUpsPerDay, signInsPerMinute: signInsPerMinute,
-                        accountSignInsPerMinute: accountSignInsPerMinute,
-                        writesPerMinute: writesPerMinute, addressWritesPerMinute: addressWritesPerMinute),
-                    rateClock: { start },
-                    checkHealth: { try await client.query("SELECT 1") }
-                )
+                var settings = API.Settings(appSecret: AppSecret(secret))
+                (settings.reads, settings.bodyLimitBytes) = (reads, bodyLimitBytes)
+                (settings.signUpsPerMinute, settings.signUpsPerDay) = (signUpsPerMinute, signUpsPerDay)
+                (settings.signInsPerMinute, settings.accountSignInsPerMinute) = (signInsPerMinute, accountSignInsPerMinute)
+                (settings.writesPerMinute, settings.addressWritesPerMinute) = (writesPerMinute, addressWritesPerMinute)
+                return API(modules, settings: settings, rateClock: { start }, checkHealth: { try await client.query("SELECT 1") })
             }
             try await TestNode.run(
                 database, projections: projections, sessionSettings: ["enable_seqscan": "off"],

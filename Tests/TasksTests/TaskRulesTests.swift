@@ -96,9 +96,9 @@ import Testing
         #expect(throws: TaskRejection.notFound) { try Self.decided(["completed": "1"], by: bob) }
         #expect(throws: TaskRejection.notFound) { try Self.decided(["completed": "1"], on: nil) }
         for (account, task) in [(bob, AccountTask.milk), (ann, nil)] as [(AccountID, AccountTask?)] {
-            #expect(throws: TaskRejection.notFound) { try task.owned(by: account) }
+            #expect(throws: TaskRejection.notFound) { try decideDeletion(of: task, by: account) }
         }
-        #expect(try AccountTask?(.milk).owned(by: ann) == .milk)
+        #expect(try decideDeletion(of: .milk, by: ann) == .deleted)
     }
 
     @Test func `each domain event changes the task and its version`() {

@@ -125,12 +125,9 @@ public struct RecordedEvent: Sendable {
     /// From 1, contiguous.
     public var position: Int64
     public var envelope: EventEnvelope<StoredEvent>
+}
 
-    init(position: Int64, envelope: EventEnvelope<StoredEvent>) {
-        self.position = position
-        self.envelope = envelope
-    }
-
+extension RecordedEvent {
     private static let columnNames = [
         "position", "id", "stream", "version", "type", "format", "recorded_at", "data", "metadata", "personal", "personal_digest",
     ]

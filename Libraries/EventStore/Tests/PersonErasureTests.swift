@@ -50,10 +50,10 @@ extension TestStore {
         find: @escaping PersonalStreams.Find, list: ErasureList? = nil, timing: SubscriptionRunner.Timing = .test,
         _ body: @escaping @Sendable () async throws -> Void
     ) async throws {
-        try await Self.withNotifier(client, listens: true, pollSeconds: 0.05) { notifier in
-            let runner = SubscriptionRunner(
-                Erasure(context(list), parts: [PersonalStreams(of: PersonEvent.category, find: find)]), client: client,
-                notifier: notifier, timing: timing, logger: .quiet)
+        var erasure = Erasure(context(list))
+        erasure.parts = [PersonalStreams(of: PersonEvent.category, find: find)]
+        try await Self.withNotifier(client, listens: true, pollSeconds: 0.05) { [erasure] notifier in
+            let runner = SubscriptionRunner(erasure, client: client, notifier: notifier, timing: timing, logger: .quiet)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await runner.run() }
                 defer { group.cancelAll() }

@@ -12,7 +12,8 @@ import Testing
         let counters = PersonalStreams(of: NoteEvent.category) { _, _ in
             ["0-x", "1-x"].map { PersonalStream(StreamName(category: Counted.category, key: $0), endsWith: NoteEvent.erased) }
         }
-        let export = PersonalExport(of: [counters], from: store.client, pageLimit: pageLimit)
+        var export = PersonalExport(of: [], from: store.client)
+        (export.parts, export.pageLimit) = ([counters], pageLimit)
         var lines: [String] = []
         try await export.write(try await export.streams(of: StreamName(person)), at: Timestamp(milliseconds: 0)) { page in
             #expect(page.count <= pageLimit + 2)

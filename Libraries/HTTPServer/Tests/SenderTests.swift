@@ -9,7 +9,8 @@ import Testing
     private static func connection(
         from peer: String, believing proxies: String = "10.0.0.0/8,2001:db8::/32"
     ) throws -> ConnectionInfo {
-        ConnectionInfo(NetworkAddress(peer), .http, trusting: try #require(TrustedProxies(proxies)))
+        ConnectionInfo(
+            try #require(NetworkAddress(peer) as NetworkAddress?), .http, trusting: try #require(TrustedProxies(proxies)))
     }
 
     private static func client(_ headers: HTTPFields, from peer: String) throws -> Sender {

@@ -58,7 +58,7 @@ struct ServeCommand: AsyncParsableCommand {
                 api, beside: (page?.routes ?? []) + (tree ?? []), behind: page?.middleware ?? [], allowing: settings.corsOrigins,
                 log: RequestLog(settings.logFormat, level: settings.logLevel), logger: logger)
             let banner = StartupBanner(
-                settings, secret: source, untilReady: backend.modules[EventsModule.self].untilReady,
+                settings: settings, secret: source, untilReady: backend.modules[EventsModule.self].untilReady,
                 isLogEmpty: { settings.databaseURL == nil ? await backend.isLogEmpty() : false })
             let configuration = settings.serverConfiguration(drain: drain)
             let clients = Server(requests.router, configuration, logger: logger, onListening: banner.apiRuns)
@@ -76,7 +76,7 @@ struct ServeCommand: AsyncParsableCommand {
             let erasures: [any Service] = backend.erasures.map { [$0] } ?? []
             // The operators' address answers until the end, so it stops last.
             let services: [any Service] =
-                [operators] + backend.services + erasures + [clients, banner, HangUps(hangUps, logger: logger)]
+                [operators] + backend.services + erasures + [clients, banner, HangUps(signals: hangUps, logger: logger)]
             do { try await shutdown.run(services) } catch let error as IOError where error.errnoCode == EADDRINUSE {
                 throw CommandFailure(
                     "Another program listens on HUMON_PORT (\(settings.port)) or on HUMON_ADMIN_PORT (\(settings.adminPort)): name a free port, or 0 for any free port."

@@ -29,8 +29,9 @@ struct Check: Sendable, Hashable {
     }
 }
 
-/// The maximum duration of one check of the doctor.
+/// The maximum duration of some work.
 enum Deadline {
+    /// Of one check of the doctor.
     static let seconds = 10.0
 
     struct Exceeded: Error, CustomStringConvertible {

@@ -4,7 +4,7 @@ internal import Telemetry
 
 extension Backend {
     /// The maximum time that a scrape waits for PostgreSQL, so that it can report an unreachable database.
-    private static let patience = Duration.seconds(2)
+    private static let patienceSeconds = 2.0
 
     func metrics() async -> [Metric] {
         log.metrics + PostgresClient.metrics(of: [("readers", readers), ("writer", writer)])
@@ -13,14 +13,8 @@ extension Backend {
 
     /// Returns `nil` if PostgreSQL does not answer in time.
     private func status() async -> LogStatus? {
-        await withTaskGroup(of: LogStatus?.self) { group in
-            group.addTask { try? await LogStatus(of: Self.projections, client: readers) }
-            group.addTask {
-                try? await Task.sleep(for: Self.patience)
-                return nil
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? nil
+        try? await Deadline.run(within: Self.patienceSeconds) { [readers] in
+            try await LogStatus(of: Self.projections, client: readers)
         }
     }
 }

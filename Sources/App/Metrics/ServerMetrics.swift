@@ -32,20 +32,8 @@ extension ServerConfiguration {
             .counter(
                 "humon_http_streams_ended_total",
                 "Streams that ended: finished by the node, such as after a reset, left by the client, cut off because the client read too slowly, ended by a drain, or broken off by a failure.",
-                StreamEnd.allCases.map { (["reason": $0.label], Double(streams[$0])) }),
+                StreamEnd.allCases.map { (["reason": "\($0)"], Double(streams[$0])) }),
         ]
-    }
-}
-
-extension StreamEnd {
-    fileprivate var label: String {
-        switch self {
-        case .finished: "finished"
-        case .disconnected: "disconnected"
-        case .slow: "slow"
-        case .drained: "drained"
-        case .failed: "failed"
-        }
     }
 }
 

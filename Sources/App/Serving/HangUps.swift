@@ -10,11 +10,6 @@ struct HangUps: Service {
     let logger: Logger
     private let hadTerminal = isatty(STDIN_FILENO) == 1
 
-    init(_ signals: UnixSignalsSequence, logger: Logger) {
-        self.signals = signals
-        self.logger = logger
-    }
-
     func run() async throws {
         await cancelWhenGracefulShutdown {
             for await _ in signals {

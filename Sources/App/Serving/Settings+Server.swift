@@ -7,13 +7,12 @@ internal import Web
 extension Settings {
     /// - Parameter secret: the app's secret, which may have been generated
     func api(secret: String) -> API.Settings {
-        API.Settings(
-            appSecret: AppSecret(secret, previous: previousAppSecret), reads: reads,
-            bodyLimitBytes: FixedLimits.bodyBytes, targetLimitBytes: FixedLimits.targetBytes,
-            signUpsPerMinute: signUpsPerMinute, signUpsPerDay: signUpsPerDay,
-            signInsPerMinute: signInsPerMinute,
-            accountSignInsPerMinute: accountSignInsPerMinute,
-            writesPerMinute: writesPerMinute, addressWritesPerMinute: addressWritesPerMinute)
+        var api = API.Settings(appSecret: AppSecret(secret, previous: previousAppSecret))
+        (api.reads, api.bodyLimitBytes, api.targetLimitBytes) = (reads, FixedLimits.bodyBytes, FixedLimits.targetBytes)
+        (api.signUpsPerMinute, api.signUpsPerDay) = (signUpsPerMinute, signUpsPerDay)
+        (api.signInsPerMinute, api.accountSignInsPerMinute) = (signInsPerMinute, accountSignInsPerMinute)
+        (api.writesPerMinute, api.addressWritesPerMinute) = (writesPerMinute, addressWritesPerMinute)
+        return api
     }
 
     /// The configuration of the server for clients.

@@ -5,25 +5,14 @@ internal import Web
 
 /// Prints the addresses of the service and an example request to standard output, once the service is ready.
 struct StartupBanner: Service {
-    private let settings: Settings
-    private let secret: SettingSource?
-    private let untilReady: @Sendable () async -> Void
-    private let isLogEmpty: @Sendable () async -> Bool
+    let settings: Settings
+    /// The place of the app's secret, for the example request.
+    let secret: SettingSource?
+    let untilReady: @Sendable () async -> Void
+    /// Whether nothing was ever recorded; then the banner offers the demo.
+    let isLogEmpty: @Sendable () async -> Bool
     private let apiPorts = AsyncStream.makeStream(of: Int.self)
     private let adminPorts = AsyncStream.makeStream(of: Int.self)
-
-    /// - Parameters:
-    ///   - secret: the place of the app's secret, for the example request
-    ///   - isLogEmpty: whether nothing was ever recorded; then the banner offers the demo
-    init(
-        _ settings: Settings, secret: SettingSource?, untilReady: @escaping @Sendable () async -> Void,
-        isLogEmpty: @escaping @Sendable () async -> Bool
-    ) {
-        self.settings = settings
-        self.secret = secret
-        self.untilReady = untilReady
-        self.isLogEmpty = isLogEmpty
-    }
 
     /// Call these when the servers listen.
     @Sendable func apiRuns(on port: Int) { apiPorts.continuation.yield(port) }

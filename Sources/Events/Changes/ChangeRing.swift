@@ -1,5 +1,6 @@
 internal import DequeModule
 internal import Encoding
+internal import SpatialIndex
 
 /// The last changes of the log in memory, so that a client continues after a reconnect.
 ///
@@ -89,7 +90,8 @@ struct ChangeRing: Sendable {
         func shows(_ place: EventPlace?) -> Bool { place.map(filter.shows) == true }
         var changes: [Missed] = []
         var compared = 0
-        for entry in entries[firstIndex(after: position)...] where isNear(entry.before) || isNear(entry.after) {
+        for entry in entries[entries.partitioningIndex { $0.position > position }...]
+        where isNear(entry.before) || isNear(entry.after) {
             compared += 1
             guard compared <= Self.replayLimit else { return nil }
             let (before, after) = (shows(entry.before), shows(entry.after))
@@ -101,14 +103,5 @@ struct ChangeRing: Sendable {
         }
         guard !gone.isEmpty else { return changes }
         return (changes + gone).sorted { $0.position < $1.position }
-    }
-
-    private func firstIndex(after position: Int64) -> Int {
-        var (low, high) = (entries.startIndex, entries.endIndex)
-        while low < high {
-            let middle = low + (high - low) / 2
-            if entries[middle].position <= position { low = middle + 1 } else { high = middle }
-        }
-        return low
     }
 }

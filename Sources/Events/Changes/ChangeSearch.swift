@@ -4,16 +4,12 @@ internal import SpatialIndex
 /// What a stream of changes follows: the events of an area and a window of time, from a position of the log on.
 public struct ChangeSearch: Sendable, Hashable {
     public var area: ChangeArea
-    public var window: TimeWindow
+    public var window = TimeWindow()
     /// The stream has the changes after this position; `nil` for those from now on.
     public var since: Int64?
+}
 
-    public init(area: ChangeArea, window: TimeWindow = TimeWindow(), since: Int64? = nil) {
-        self.area = area
-        self.window = window
-        self.since = since
-    }
-
+extension ChangeSearch {
     /// The largest position that a JSON number holds exactly.
     private static let positionLimit = 9_007_199_254_740_991.0
 

@@ -9,12 +9,6 @@ package struct EventPlace: Sendable, Hashable {
 
     /// The duration of an event without an end, or with one before its start.
     static let openHours = 3
-
-    package init(coordinates: Coordinates, startedAt: Timestamp, endsAt: Timestamp) {
-        self.coordinates = coordinates
-        self.startedAt = startedAt
-        self.endsAt = endsAt
-    }
 }
 
 extension EventPlace {
@@ -41,18 +35,7 @@ package struct EventChange: Sendable {
     /// The event as `GET /v1/events/{id}` answers it. Empty if `after` is `nil`.
     package var json: [UInt8]
     /// The event was erased: nobody may learn where it took place.
-    package var isErasure: Bool
-
-    package init(
-        position: Int64, id: EventID, before: EventPlace?, after: EventPlace?, json: [UInt8], isErasure: Bool = false
-    ) {
-        self.isErasure = isErasure
-        self.position = position
-        self.id = id
-        self.before = before
-        self.after = after
-        self.json = json
-    }
+    package var isErasure = false
 }
 
 /// Receives the changes of the in-memory index in the order of the log, each position once.

@@ -66,15 +66,3 @@ struct IndexDigest: Sendable {
         return (0..<found.count).contains { found[$0].id == entry.id }
     }
 }
-
-extension [Int64] {
-    /// The first index at which the predicate holds, by binary search. The predicate must hold for all later elements too.
-    fileprivate func partitioningIndex(where isBehind: (Int64) -> Bool) -> Int {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = low + (high - low) / 2
-            if isBehind(self[middle]) { high = middle } else { low = middle + 1 }
-        }
-        return low
-    }
-}

@@ -10,21 +10,16 @@ public struct BoxSearch: Sendable, Hashable {
     public static let maximumLimit = 1_000
 
     public var box: DegreeBox
-    public var window: TimeWindow
-    public var limit: Int
+    public var window = TimeWindow()
+    public var limit = maximumLimit
     /// The search returns the events behind this one only. It need not exist.
     public var after: EventID?
 
-    public init(box: DegreeBox, window: TimeWindow = TimeWindow(), limit: Int = maximumLimit, after: EventID? = nil) {
-        self.box = box
-        self.window = window
-        self.limit = limit
-        self.after = after
-    }
-
     /// West, south, east and north of the box, in degrees.
     public var bbox: [Double] { [box.west, box.south, box.east, box.north] }
+}
 
+extension BoxSearch {
     /// - Parameter json: the fields `bbox`, `from`, `to`, `limit` and `after`
     /// - Throws: ``EventRejection/invalid(errors:)`` with all validation errors
     public init(_ json: JSON) throws(EventRejection) {
@@ -36,9 +31,7 @@ public struct BoxSearch: Sendable, Hashable {
         guard fields.errors.isEmpty, let box else { throw .invalid(errors: fields.errors) }
         self.init(box: box, window: window, limit: limit.map { Int($0) } ?? Self.maximumLimit, after: after)
     }
-}
 
-extension BoxSearch {
     /// Reads one row more than the limit. The extra row shows that there is another page.
     var query: SQL {
         """
@@ -60,7 +53,7 @@ extension BoxSearch {
 extension DegreeBox {
     /// The live events in the box, as a WHERE clause. The bands let PostgreSQL use the index of bands and longitudes.
     var condition: SQL {
-        let (first, last) = (Band(lat: south).number, Band(lat: north).number)
+        let (first, last) = (BandRange.band(lat: south), BandRange.band(lat: north))
         let longitudes: SQL =
             west <= east ? "lon BETWEEN \(west) AND \(east)" : "(lon >= \(west) OR lon <= \(east))"
         return """

@@ -15,22 +15,11 @@ public struct NearbySearch: Sendable, Hashable {
 
     public var centre: Coordinates
     /// In kilometres on the surface. An event at exactly this distance is found.
-    public var radius: Double
-    public var window: TimeWindow
-    public var limit: Int
+    public var radius = defaultRadius
+    public var window = TimeWindow()
+    public var limit = maximumLimit
     /// The search returns the events behind this cursor only.
     public var after: Cursor?
-
-    public init(
-        centre: Coordinates, radius: Double = defaultRadius, window: TimeWindow = TimeWindow(), limit: Int = maximumLimit,
-        after: Cursor? = nil
-    ) {
-        self.centre = centre
-        self.radius = radius
-        self.window = window
-        self.limit = limit
-        self.after = after
-    }
 
     /// The place of an event in the order of one search. The text is opaque to clients.
     public struct Cursor: Sendable, Hashable, CustomStringConvertible {
@@ -38,25 +27,22 @@ public struct NearbySearch: Sendable, Hashable {
         var id: EventID
 
         public var description: String { "\(String(squaredChord.bitPattern, radix: 16))-\(id.rawValue)" }
-
-        /// `nil` for a text that is no cursor.
-        public init?(_ text: String) {
-            let parts = text.parts(separatedBy: "-")
-            guard parts.count == 2, let bits = UInt64(parts[0], radix: 16), let id = Int64(parts[1]) else { return nil }
-            self.init(squaredChord: Double(bitPattern: bits), id: EventID(rawValue: id))
-            guard (0...4.1).contains(squaredChord) else { return nil }
-        }
-
-        init(squaredChord: Double, id: EventID) {
-            self.squaredChord = squaredChord
-            self.id = id
-        }
     }
 
     public struct Page: Sendable, Hashable {
         public var events: [Event]
         /// The cursor of the next page; `nil` at the end.
         public var next: Cursor?
+    }
+}
+
+extension NearbySearch.Cursor {
+    /// `nil` for a text that is no cursor.
+    public init?(_ text: String) {
+        let parts = text.parts(separatedBy: "-")
+        guard parts.count == 2, let bits = UInt64(parts[0], radix: 16), let id = Int64(parts[1]) else { return nil }
+        self.init(squaredChord: Double(bitPattern: bits), id: EventID(rawValue: id))
+        guard (0...4.1).contains(squaredChord) else { return nil }
     }
 }
 
@@ -95,7 +81,7 @@ extension NearbySearch {
                 SELECT near.*,
                     (x - \(centre.x)) * (x - \(centre.x)) + (y - \(centre.y)) * (y - \(centre.y))
                         + (z - \(centre.z)) * (z - \(centre.z)) AS squared_chord
-                FROM unnest(\(ranges.map(\.band.number)), \(ranges.map(\.west)), \(ranges.map(\.east)))
+                FROM unnest(\(ranges.map(\.band)), \(ranges.map(\.west)), \(ranges.map(\.east)))
                     AS range (band, west, east)
                 CROSS JOIN LATERAL (
                     SELECT * FROM \(identifier: EventsProjection.schema).events AS e

@@ -14,33 +14,27 @@ extension UnitVector {
     init(_ place: Coordinates) { self.init(latitude: place.lat, longitude: place.lon) }
 }
 
-/// A twentieth of a degree of latitude, 5.6 km. The index of the nearby search has band and longitude as its key.
-struct Band: Sendable, Hashable {
-    /// The number of bands in one degree.
-    static let perDegree = 20.0
-
-    /// From -1,800 at the south pole to 1,800 at the north pole.
-    var number: Int16
-
-    init(lat: Double) { number = Int16((lat * Self.perDegree).rounded(.down)) }
-
-    init(number: Int16) { self.number = number }
-}
-
-/// A range of a band, from west to east, without crossing the date line.
+/// A range of a band, from west to east, without crossing the date line. The index of the nearby search has band and longitude as its
+/// key.
 struct BandRange: Sendable, Hashable {
-    var band: Band
+    /// From -1,800 at the south pole to 1,800 at the north pole.
+    var band: Int16
     var west: Double
     var east: Double
+
+    /// The number of bands in one degree: a band is 5.6 km of latitude.
+    static let perDegree = 20.0
+
+    static func band(lat: Double) -> Int16 { Int16((lat * perDegree).rounded(.down)) }
 }
 
 extension BandRange {
     /// The ranges that together cover all points within a distance, and more.
     static func covering(_ centre: Coordinates, kilometres: Double) -> [BandRange] {
         let (latitudes, longitudes) = Sphere.degrees(around: centre, kilometres: kilometres)
-        let bands = Band(lat: latitudes.lowerBound).number...Band(lat: latitudes.upperBound).number
-        return bands.flatMap { number in
-            longitudes.map { BandRange(band: Band(number: number), west: $0.lowerBound, east: $0.upperBound) }
+        let bands = band(lat: latitudes.lowerBound)...band(lat: latitudes.upperBound)
+        return bands.flatMap { band in
+            longitudes.map { BandRange(band: band, west: $0.lowerBound, east: $0.upperBound) }
         }
     }
 }

@@ -1,3 +1,4 @@
+public import Encoding
 internal import HTTPServer
 public import HTTPTypes
 internal import Hashing
@@ -50,7 +51,7 @@ extension Request {
 }
 
 /// The secret by which a caller proves to be our app, and the one before it while the secret changes. It keeps digests only.
-public struct AppSecret: Sendable {
+public struct AppSecret: Sendable, Redacted {
     /// A shorter secret can be guessed. The secret is in every installed app and changes slowly, so the limit is no higher.
     public static let minimumBytes = 8
 
@@ -75,11 +76,6 @@ public struct AppSecret: Sendable {
             return isAccepted || isEqual
         }
     }
-}
-
-extension AppSecret: CustomStringConvertible, CustomReflectable {
-    public var description: String { "AppSecret(redacted)" }
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Response {

@@ -42,7 +42,7 @@ extension JSON {
     /// The text of a query field; `nil` for a blank one. A query has texts and, in brackets, arrays and objects, which no list reads.
     fileprivate var nonBlank: String? {
         switch self {
-        case .string(let text), .number(let text): text.unicodeScalars.allSatisfy(\.properties.isWhitespace) ? nil : text
+        case .string(let text), .number(let text): text.isBlank ? nil : text
         case .array, .object: "[]"
         case .null, .bool: nil
         }

@@ -8,7 +8,7 @@ extension Request {
     var versionCondition: VersionCondition {
         var condition = VersionCondition()
         if let header = headers.value(of: .ifMatch) {
-            condition.matching = VersionCondition.Versions(header, EntityTag.list(header, comparison: .strong))
+            condition.matching = VersionCondition.Versions(header, EntityTag.list(header, isWeak: false))
         }
         if let header = headers.value(of: .ifNoneMatch) {
             condition.notMatching = VersionCondition.Versions(header, ifNoneMatchTags)

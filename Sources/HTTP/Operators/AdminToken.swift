@@ -1,9 +1,10 @@
+public import Encoding
 internal import HTTPServer
 internal import HTTPTypes
 internal import Hashing
 
 /// The bearer token of the operators' address (RFC 6750). It keeps a SHA-256 digest only, and compares digests in constant time.
-public struct AdminToken: Sendable, Equatable {
+public struct AdminToken: Sendable, Equatable, Redacted {
     private let digest: SHA256.Digest
 
     public init(_ token: String) { digest = SHA256.hash(token.utf8) }
@@ -29,9 +30,4 @@ struct RequiredAdminToken: Middleware {
         }
         return nil
     }
-}
-
-extension AdminToken: CustomStringConvertible, CustomReflectable {
-    public var description: String { "AdminToken(redacted)" }
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

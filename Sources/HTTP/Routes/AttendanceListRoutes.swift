@@ -56,8 +56,7 @@ struct AttendanceListRoutes: Sendable {
         let (users, next) = try await attendances.attendees(of: id, after: page.after, limit: page.limit, atLeast: position)
         var response = Response(json: .array(users.map { ["user": ["id": JSON($0.rawValue)]] }))
         if let next {
-            response.headers[.link] =
-                "</v1/events/\(id.rawValue)/attendances?limit=\(page.limit)&after=\(next.rawValue)>; rel=\"next\""
+            response.addLink("/v1/events/\(id.rawValue)/attendances?limit=\(page.limit)&after=\(next.rawValue)")
         }
         return response
     }
@@ -68,9 +67,7 @@ struct AttendanceListRoutes: Sendable {
         let (events, next) = try await attendances.events(
             attendedBy: caller, after: page.after, limit: page.limit, atLeast: try request.position())
         var response = Response(jsonBytes: events.json)
-        if let next {
-            response.headers[.link] = "</v1/users/me/attendances?limit=\(page.limit)&after=\(next)>; rel=\"next\""
-        }
+        if let next { response.addLink("/v1/users/me/attendances?limit=\(page.limit)&after=\(next)") }
         return response
     }
 }

@@ -69,7 +69,7 @@ private struct AttendanceRoutes: Sendable {
         let pointer = "/event/id"
         switch id {
         case nil, .null: throw .invalid(errors: [.blank("event", at: pointer)])
-        case .string(let text) where text.unicodeScalars.allSatisfy(\.properties.isWhitespace):
+        case .string(let text) where text.isBlank:
             throw .invalid(errors: [.blank("event", at: pointer)])
         case .string(let text), .number(let text):
             if let number = Int64(parsing: text) { return EventID(rawValue: number) }

@@ -127,7 +127,8 @@ extension RenderedEvents {
 }
 
 extension Response {
-    fileprivate mutating func addLink(_ next: String) { headers[.link] = "<\(next)>; rel=\"next\"" }
+    /// - Parameter next: the path and query of the next page
+    mutating func addLink(_ next: String) { headers[.link] = "<\(next)>; rel=\"next\"" }
 }
 
 extension TimeWindow {

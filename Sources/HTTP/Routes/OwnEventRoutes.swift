@@ -1,4 +1,4 @@
-internal import Encoding
+internal import EventStore
 internal import Events
 internal import HTTPServer
 internal import HTTPTypes
@@ -11,26 +11,19 @@ struct OwnEventRoutes: Sendable {
     var all: [Route] { [Route(.get, "/v1/users/me/events", "listOwnEvents", listOwnEvents)] }
 
     private func listOwnEvents(_ request: Request, _ context: RequestContext) async throws -> Response {
-        let fields = try request.queryFields()
         let caller = try await api.caller(request, context)
-        let own = try OwnEvents(of: caller, fields)
-        let page = try await events.page(own, atLeast: try request.position())
-        var response = Response(jsonBytes: ByteBuffer(bytes: page.json))
-        if let next = page.next {
-            response.headers[.link] = "</v1/users/me/events?limit=\(own.limit)&after=\(next.rawValue)>; rel=\"next\""
+        let page = try request.page(maximum: EventsModule.ownEventsLimit) { text in
+            EventID(stream: StreamName(category: EventDomainEvent.category, key: text))
         }
-        return response
-    }
-}
-
-extension OwnEvents.Page {
-    fileprivate var json: [UInt8] {
-        var json = [UInt8(ascii: "[")]
-        for (index, event) in events.enumerated() {
-            if index > 0 { json.append(UInt8(ascii: ",")) }
+        let (events, next) = try await events.ownEvents(
+            of: caller, after: page.after, limit: page.limit, atLeast: try request.position())
+        var json: [UInt8] = []
+        for event in events {
+            json.append(UInt8(ascii: json.isEmpty ? "[" : ","))
             event.writeJSON(into: &json)
         }
-        json.append(UInt8(ascii: "]"))
-        return json
+        var response = Response(jsonBytes: ByteBuffer(bytes: json.isEmpty ? Array("[]".utf8) : json + [UInt8(ascii: "]")]))
+        if let next { response.addLink("/v1/users/me/events?limit=\(page.limit)&after=\(next.rawValue)") }
+        return response
     }
 }

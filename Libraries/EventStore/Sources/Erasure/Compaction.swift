@@ -98,25 +98,18 @@ public struct Compaction: Sendable {
     /// - Returns: what sees the rows from before now, after a wait; `nil` if nothing does
     private func readerOfErasedRows(_ connection: LeasedConnection) async throws -> String? {
         let now = try await connection.query("SELECT pg_current_xact_id()::xid::text").decode(String.self)[0]
-        return try await repeated {
-            try await connection.query(Self.readers(since: now)).decode(String.self).first
+        let clock = ContinuousClock()
+        let deadline = clock.now + Self.patience
+        while let found = try await connection.query(Self.readers(since: now)).decode(String.self).first {
+            guard clock.now < deadline else { return found }
+            try await dependencies.sleep(Self.pause)
         }
+        return nil
     }
 
     private func isServed(_ connection: LeasedConnection) async throws -> Bool {
         let served: SQL = "SELECT schema FROM log.read_models WHERE log.is_held(schema) LIMIT 1"
         return try await connection.query(served).decode(String.self).first != nil
-    }
-
-    /// - Returns: `nil` as soon as nothing is found; what is found to the end, otherwise
-    private func repeated(_ find: () async throws -> String?) async throws -> String? {
-        let clock = ContinuousClock()
-        let deadline = clock.now + Self.patience
-        while let found = try await find() {
-            guard clock.now < deadline else { return found }
-            try await dependencies.sleep(Self.pause)
-        }
-        return nil
     }
 
     /// The owner of the database may rewrite the catalogs of the database.

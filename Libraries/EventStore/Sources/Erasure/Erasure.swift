@@ -20,7 +20,7 @@ public struct Erasure: Subscription {
 
     public let name = subscription
     public let filter: LogFilter
-    private let parts: [PersonalStreams]
+    var parts: [PersonalStreams]
     private let list: ErasureList?
     private let log: EventLog
     private let database: PostgresClient
@@ -28,12 +28,10 @@ public struct Erasure: Subscription {
     private let dependencies: Dependencies
 
     /// Adds each erasure of a person to the context's ``ErasureList`` before it ends.
-    public init(_ context: ModuleContext) { self.init(context, parts: context.modules.personalStreams) }
-
-    init(_ context: ModuleContext, parts: [PersonalStreams]) {
+    public init(_ context: ModuleContext) {
         list = context.find()
         filter = Self.filter(of: context.modules)
-        self.parts = parts
+        parts = context.modules.personalStreams
         log = context.log
         database = context.database
         readModels = ReadModels(projections: context.modules.projections, client: context.database, logger: context.logger)

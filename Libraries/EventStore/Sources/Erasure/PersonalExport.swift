@@ -7,23 +7,17 @@ public import Postgres
 /// It is made of pages. So neither the memory nor a query grows with what the person owns, but for the names of the streams. No connection
 /// is held between two pages. Changes meanwhile may be in it or not.
 public struct PersonalExport: Sendable {
-    private let parts: [PersonalStreams]
+    var parts: [PersonalStreams]
     private let database: PostgresClient
-    private let pageLimit: Int
+    /// Maximum number of rows of one query.
+    var pageLimit = 500
 
     /// - Parameter modules: all modules of the process
     public init(of modules: [ModuleRegistration], from database: PostgresClient) {
-        self.init(of: modules.personalStreams, from: database, pageLimit: 500)
+        (parts, self.database) = (modules.personalStreams, database)
     }
 
     public init(_ context: ModuleContext) { self.init(of: context.modules, from: context.database) }
-
-    /// - Parameter pageLimit: maximum number of rows of one query
-    init(of parts: [PersonalStreams], from database: PostgresClient, pageLimit: Int) {
-        self.parts = parts
-        self.database = database
-        self.pageLimit = pageLimit
-    }
 
     /// - Parameters:
     ///   - streams: as ``streams(of:)`` found them

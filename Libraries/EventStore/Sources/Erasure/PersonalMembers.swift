@@ -17,17 +17,13 @@ public struct PersonalMembers: Sendable {
     public static func ofThePerson(_ names: Set<String>) -> PersonalMembers {
         PersonalMembers(names: names, streams: nil, isPerson: true)
     }
+}
 
+extension PersonalMembers {
     /// - Parameter streams: finds the streams of the category that belong to a person of another category. Streams can belong to a person
     ///   without any personal members.
     public init(_ names: Set<String>, of streams: PersonalStreams) {
         self.init(names: names, streams: streams, isPerson: false)
-    }
-
-    private init(names: Set<String>, streams: PersonalStreams?, isPerson: Bool) {
-        self.names = names
-        self.streams = streams
-        self.isPerson = isPerson
     }
 }
 

@@ -63,13 +63,6 @@ package struct LogCriteria: Sendable, Hashable {
 /// The search reads the newest positions directly. For older positions, the index `log.recorded_events_search` excludes the
 /// pages that hold no match. Both read page by page, and stop as soon as they have enough matches.
 package struct LogSearch: Sendable {
-    package struct SearchResult: Sendable {
-        /// Newest first.
-        package var events: [RecordedEvent]
-        /// The value of `before` for the next search; nil if the search is complete.
-        package var continuesBefore: Int64?
-    }
-
     /// Number of positions that one statement reads without the index.
     static let nearPage: Int64 = 10_000
     /// Number of newest positions that the search reads without the index.
@@ -89,10 +82,11 @@ package struct LogSearch: Sendable {
     ///   - position: the search returns only recorded events before it; nil searches the whole log
     ///   - reach: maximum number of positions that a search for a text reads, if the criteria name neither an actor nor a cause
     ///   - progress: gets the number of searched positions, and the total number
+    /// - Returns: the newest first; and the value of `position` for the next search, `nil` if the search is complete
     package func find(
         before position: Int64? = nil, limit: Int, reach: Int64 = usualReach,
         progress: (_ done: Int64, _ total: Int64) -> Void = { _, _ in }
-    ) async throws -> SearchResult {
+    ) async throws -> (events: [RecordedEvent], continuesBefore: Int64?) {
         let tail = try await LogReader(client: client).tail()
         let times = try await LogTimes(client: client, tail: tail).positions(since: criteria.since, until: criteria.until)
         let start = min(position ?? .max, tail + 1, times.upperBound)
@@ -113,9 +107,7 @@ package struct LogSearch: Sendable {
             if !isNear { farStatements += 1 }
             progress(start - end, start - floor)
         }
-        return SearchResult(
-            events: events,
-            continuesBefore: events.count == limit ? events.last?.position : floor > times.lowerBound ? floor : nil)
+        return (events, events.count == limit ? events.last?.position : floor > times.lowerBound ? floor : nil)
     }
 
     /// Number of positions that a statement with the index searches.

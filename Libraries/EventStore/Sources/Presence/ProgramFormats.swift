@@ -63,28 +63,6 @@ public struct FormatConflict: Error, Hashable, CustomStringConvertible {
     /// Up to which the other reads; 0: it does not know the type.
     public var readable: Int16
 
-    /// The first conflict between a program and the serving versions; nil if there is none.
-    init?(of program: ProgramFormats, with serving: [ProgramFormats]) {
-        for other in serving {
-            if let (entry, readable) = program.unreadable(by: other) {
-                self.init(writer: .thisProgram, type: entry.type, format: entry.written ?? 0, readable: readable)
-                return
-            }
-            if let (entry, readable) = other.unreadable(by: program) {
-                self.init(writer: .another, type: entry.type, format: entry.written ?? 0, readable: readable)
-                return
-            }
-        }
-        return nil
-    }
-
-    public init(writer: Writer, type: String, format: Int16, readable: Int16) {
-        self.writer = writer
-        self.type = type
-        self.format = format
-        self.readable = readable
-    }
-
     public var description: String { "\(problem) \(hint)" }
 
     public var problem: String {
@@ -102,5 +80,22 @@ public struct FormatConflict: Error, Hashable, CustomStringConvertible {
             "First replace every server by a release that reads this format and does not write it yet; then start this program."
         case .another: "Start a release that reads this format."
         }
+    }
+}
+
+extension FormatConflict {
+    /// The first conflict between a program and the serving versions; nil if there is none.
+    init?(of program: ProgramFormats, with serving: [ProgramFormats]) {
+        for other in serving {
+            if let (entry, readable) = program.unreadable(by: other) {
+                self.init(writer: .thisProgram, type: entry.type, format: entry.written ?? 0, readable: readable)
+                return
+            }
+            if let (entry, readable) = other.unreadable(by: program) {
+                self.init(writer: .another, type: entry.type, format: entry.written ?? 0, readable: readable)
+                return
+            }
+        }
+        return nil
     }
 }

@@ -80,6 +80,17 @@ public enum Write: Sendable {
     }
 }
 
+extension [Write] {
+    /// Nothing for no rows, as below.
+    public static func inserting<Row>(_ rows: [Row], _ layout: RowLayout<Row>, in schema: String) -> [Write] {
+        rows.isEmpty ? [] : [.insert(layout.insertion(of: rows, in: schema))]
+    }
+
+    public static func updating<Row>(_ rows: [Row], _ layout: RowLayout<Row>, in schema: String) -> [Write] {
+        rows.isEmpty ? [] : [.run(layout.update(rows, by: "id", in: schema))]
+    }
+}
+
 extension Projection {
     /// The schema of the tables that this version reads and writes.
     public static var schema: String { "\(name)_v\(version)" }

@@ -15,7 +15,9 @@ public struct ReadModels: Sendable {
     /// Runs the statements of a rebuild that take long and hold no lock that an append needs.
     let background: PostgresClient
     let logger: Logger
+}
 
+extension ReadModels {
     /// - Parameters:
     ///   - projections: all projections of the program
     ///   - client: has at least four connections for a rebuild or a verification
@@ -24,16 +26,6 @@ public struct ReadModels: Sendable {
     public init(projections: [any Projection], client: PostgresClient, background: PostgresClient? = nil, logger: Logger) {
         self.init(
             projections: projections, filter: .everything, client: client, background: background ?? client, logger: logger)
-    }
-
-    private init(
-        projections: [any Projection], filter: LogFilter, client: PostgresClient, background: PostgresClient, logger: Logger
-    ) {
-        self.projections = projections
-        self.filter = filter
-        self.client = client
-        self.background = background
-        self.logger = logger
     }
 
     /// The read models with these names, in the order of composition; all of them if there are no names.

@@ -27,7 +27,7 @@ public struct NetworkAddress: Sendable, Hashable {
     public init?(_ text: some StringProtocol) {
         let characters = text.utf8
         // A NUL would end the text early for the C function that parses it.
-        guard (2...45).contains(characters.count), characters.allSatisfy(\.isOfNetworkAddress),
+        guard (2...45).contains(characters.count), !characters.contains(0),
             let address = try? SocketAddress(ipAddress: String(text), port: 0)
         else { return nil }
         self.init(address)
@@ -82,16 +82,5 @@ extension ByteBuffer {
     fileprivate init(bigEndian bits: UInt128) {
         self.init()
         writeMultipleIntegers(UInt64(bits >> 64), UInt64(truncatingIfNeeded: bits))
-    }
-}
-
-extension UInt8 {
-    fileprivate var isOfNetworkAddress: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"):
-            true
-        case UInt8(ascii: ":"), UInt8(ascii: "."): true
-        default: false
-        }
     }
 }

@@ -1,13 +1,10 @@
-public import ServiceLifecycle
 internal import Synchronization
 
 /// Counts the requests in tasks, and refuses those beyond a limit. Immediate responses are not counted.
 ///
 /// Requests that wait for something outside of the process, such as a database, have limits of their own, so that requests that only
 /// compute still get responses. Reads, writes and checks of passwords have one each: a flood of one kind refuses no other.
-///
-/// As a service it ends when no task is left, so that the services that the tasks need can end after it.
-public final class InFlightRequests: Service, Sendable {
+public final class InFlightRequests: Sendable {
     /// The limit that a task counts against.
     public enum Limit: Int, Sendable, CaseIterable {
         /// The task waits for something outside of the process, and changes nothing there.
@@ -42,9 +39,6 @@ public final class InFlightRequests: Service, Sendable {
     /// The number of requests in tasks. Requests of disconnected clients count.
     public var count: Int { state.withLock { $0.counts.reduce(0, +) } }
 
-    /// The number of requests in tasks that count against a limit.
-    public subscript(limit: Limit) -> Int { state.withLock { $0.counts[limit.rawValue] } }
-
     /// Counts a request, or refuses it.
     /// - Returns: whether the request may begin; then `end(_:)` must be called once
     func begin(_ limit: Limit) -> Bool {
@@ -66,11 +60,5 @@ public final class InFlightRequests: Service, Sendable {
         case .computing: Self.computingLimit
         case .unlimited: .max
         }
-    }
-
-    /// Waits for the graceful shutdown, and then until no request is in flight or the task is cancelled.
-    public func run() async {
-        try? await gracefulShutdown()
-        while count > 0, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(10)) }
     }
 }

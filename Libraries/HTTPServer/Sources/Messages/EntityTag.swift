@@ -6,14 +6,6 @@ internal import Encoding
 /// mark tells two versions with the same number apart, for example of two histories of a log. A tag without a mark is one of a
 /// resource that has no two versions with one number. Every node must produce the same bytes for the same tag.
 public struct EntityTag: Hashable, Sendable, CustomStringConvertible {
-    /// The two comparisons of entity tags. Source: RFC 9110, section 8.8.3.2.
-    public enum Comparison: Sendable {
-        /// A weak tag matches no tag, as in `If-Match`.
-        case strong
-        /// A weak tag equals the strong one, as in `If-None-Match`.
-        case weak
-    }
-
     public var version: Int64
     public var mark: UInt32?
     /// `nil` for the plain bytes.
@@ -60,11 +52,13 @@ public struct EntityTag: Hashable, Sendable, CustomStringConvertible {
 
     /// The tags of this server's form in `If-Match` or `If-None-Match`, without those beyond the limit. They contain no comma. A
     /// foreign tag with a comma is split into parts that match no tag.
-    public static func list(_ header: String, comparison: Comparison) -> [EntityTag] {
+    /// - Parameter isWeak: whether a weak tag equals the strong one, as in `If-None-Match`; else it matches no tag, as in `If-Match`.
+    ///   Source: RFC 9110, section 8.8.3.2
+    public static func list(_ header: String, isWeak: Bool) -> [EntityTag] {
         header.parts(separatedBy: ",", atMost: listLimit + 1).prefix(listLimit).compactMap { member in
             let text = member.trimmingSpaces
             guard text.utf8.count <= lengthLimit else { return nil }
-            return EntityTag(comparison == .weak && text.hasPrefix("W/") ? text.dropFirst(2) : text)
+            return EntityTag(isWeak && text.hasPrefix("W/") ? text.dropFirst(2) : text)
         }
     }
 }

@@ -73,7 +73,7 @@ public struct Request: Sendable {
     /// only if the client accepts that coding now. Otherwise a 304 would confirm bytes that the client cannot decode.
     public var ifNoneMatchTags: [EntityTag] {
         guard let header = headers.value(of: .ifNoneMatch) else { return [] }
-        let tags = EntityTag.list(header, comparison: .weak)
+        let tags = EntityTag.list(header, isWeak: true)
         guard method == .get || method == .head, tags.contains(where: { $0.coding != nil }) else { return tags }
         let accepted = AcceptedCodings(headers.value(of: .acceptEncoding))
         return tags.filter { $0.coding.map(accepted.accepts) ?? true }

@@ -22,7 +22,7 @@ public final class PostgresStatistics: Sendable {
         case cancelled
     }
 
-    enum Event: Int {
+    enum Event: Int, CaseIterable {
         case opened
         case lost
         case failedToOpen
@@ -31,7 +31,7 @@ public final class PostgresStatistics: Sendable {
     /// Durations in seconds from a call to its answer, with waits and failures.
     public let queries = Histogram.seconds()
     private let failed = Counter(count: Failure.allCases.count)
-    private let events = Counter(count: 3)
+    private let events = Counter(count: Event.allCases.count)
 
     public var failures: [Failure: Int] {
         Failure.allCases.enumerated().reduce(into: [:]) { $0[$1.element] = failed[$1.offset] }

@@ -1,4 +1,5 @@
 internal import CLibPQ
+internal import Dispatch
 internal import Foundation
 
 /// libpq's connection. One thread uses it, and nothing else has its pointer.
@@ -122,22 +123,36 @@ internal import Foundation
 
     func endCopy(error: String?) -> Bool { unsafe PQputCopyEnd(pointer, error) == 1 }
 
-    /// What can cancel statements from another thread.
-    func makeCancel() -> PQCancel? {
+    func makeCancelHandle() -> CancelHandle? {
         guard let cancel = unsafe PQgetCancel(pointer) else { return nil }
-        return unsafe PQCancel(pointer: cancel)
+        return unsafe CancelHandle(pointer: cancel)
     }
 }
 
+/// Cancels the running statement of a connection, from any thread.
 /// `@safe`: as ``PQConnection``.
 /// `@unchecked`: libpq's cancel object is never changed after it was made, and `PQcancel` may be called from any thread.
-@safe struct PQCancel: ~Copyable, @unchecked Sendable {
-    fileprivate let pointer: OpaquePointer
+@safe final class CancelHandle: @unchecked Sendable {
+    private let pointer: OpaquePointer
+
+    fileprivate init(pointer: OpaquePointer) { unsafe self.pointer = pointer }
 
     deinit { unsafe PQfreeCancel(pointer) }
 
-    /// Blocks the thread until PostgreSQL has passed the request on.
-    func request() {
+    /// `PQcancel` opens a connection and waits, so it must not run on the cooperative pool.
+    func cancelOnItsOwnThread() { Thread { [self] in request() }.start() }
+
+    /// Blocks the calling thread. False if PostgreSQL has not passed the request on within the time: it may still do so later.
+    func cancel(withinSeconds seconds: Double) -> Bool {
+        let isPassedOn = DispatchSemaphore(value: 0)
+        Thread { [self] in
+            request()
+            isPassedOn.signal()
+        }.start()
+        return isPassedOn.wait(timeout: .now() + seconds) == .success
+    }
+
+    private func request() {
         var message = [CChar](repeating: 0, count: 256)
         _ = unsafe PQcancel(pointer, &message, Int32(message.count))
     }

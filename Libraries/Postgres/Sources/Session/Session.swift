@@ -83,10 +83,7 @@ final class Session {
         throw .unavailable(reason: failed ? errorMessage : "no answer within \(configuration.connectTimeoutSeconds) s")
     }
 
-    func makeCancelHandle() -> CancelHandle? {
-        guard let cancel = connection.makeCancel() else { return nil }
-        return CancelHandle(cancel)
-    }
+    func makeCancelHandle() -> CancelHandle? { connection.makeCancelHandle() }
 
     /// Serves jobs until the connection closes or breaks. Statements in flight at that time may or may not have run.
     func run(serving front: ConnectionThread) {

@@ -15,12 +15,9 @@ struct Bounds: Sendable, Hashable {
 struct Limits<Number: Comparable & BitwiseCopyable & Sendable & Hashable>: Sendable, Hashable {
     var low: Number
     var high: Number
+}
 
-    init(low: Number, high: Number) {
-        self.low = low
-        self.high = high
-    }
-
+extension Limits {
     /// - Parameter numbers: at least one
     init(_ numbers: Column<Number>) {
         let count = numbers.count
@@ -53,12 +50,9 @@ struct Box: Sendable, Hashable {
     static let empty = Box(
         low: UnitVector(x: .infinity, y: .infinity, z: .infinity), high: UnitVector(x: -.infinity, y: -.infinity, z: -.infinity)
     )
+}
 
-    init(low: UnitVector, high: UnitVector) {
-        self.low = low
-        self.high = high
-    }
-
+extension Box {
     init(x: Limits<Double>, y: Limits<Double>, z: Limits<Double>) {
         low = UnitVector(x: x.low, y: y.low, z: z.low)
         high = UnitVector(x: x.high, y: y.high, z: z.high)

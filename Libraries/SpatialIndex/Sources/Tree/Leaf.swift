@@ -205,7 +205,7 @@ extension Leaf {
 
 extension RandomAccessCollection {
     /// The first index at which the predicate holds, by binary search. The predicate must hold for all later elements too.
-    func partitioningIndex(where isBehind: (Element) -> Bool) -> Index {
+    @inlinable package func partitioningIndex(where isBehind: (Element) -> Bool) -> Index {
         var (start, length) = (startIndex, count)
         while length > 0 {
             let half = length / 2

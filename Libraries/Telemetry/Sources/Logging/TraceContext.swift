@@ -1,3 +1,5 @@
+internal import Encoding
+
 /// The trace that a request belongs to. Source: W3C *Trace Context*.
 public enum TraceContext {
     /// The trace id in a value of the header `traceparent`: 32 lowercase hexadecimal digits.
@@ -5,18 +7,12 @@ public enum TraceContext {
     public static func traceID(in traceparent: String) -> String? {
         let parts = traceparent.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count >= 4,
-            zip(parts, [2, 32, 16, 2]).allSatisfy({ $0.utf8.count == $1 && $0.utf8.allSatisfy(\.isLowerHexadecimal) }),
+            zip(parts, [2, 32, 16, 2]).allSatisfy({ $0.isHexadecimal(digits: $1) }),
             // A later version may append further fields.
             parts[0] != "ff", parts[0] != "00" || parts.count == 4,
             // Ids of zeros are invalid.
             parts[1...2].allSatisfy({ $0.contains(where: { $0 != "0" }) })
         else { return nil }
         return String(parts[1])
-    }
-}
-
-extension UInt8 {
-    fileprivate var isLowerHexadecimal: Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self)
     }
 }

@@ -25,12 +25,6 @@ public struct RecordedPlace: Sendable, Hashable {
     public var position: Int64
     public var stream: StreamName
     public var version: Int32
-
-    public init(position: Int64, stream: StreamName, version: Int32) {
-        self.position = position
-        self.stream = stream
-        self.version = version
-    }
 }
 
 /// The stream does not have the expected version.

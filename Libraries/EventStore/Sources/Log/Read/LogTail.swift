@@ -162,7 +162,6 @@ public struct LogTail: AsyncSequence, Sendable {
 /// recorded events may take these positions.
 public struct LogTruncatedError: StandstillError, Hashable, CustomStringConvertible {
     public var position: Int64
-    public init(position: Int64) { self.position = position }
     public var description: String {
         "The log ends before position \(position), which was seen in it. What was made of it must be made anew."
     }
@@ -171,7 +170,6 @@ public struct LogTruncatedError: StandstillError, Hashable, CustomStringConverti
 /// The log has another recorded event at a position than before. The log lost its end, and other appends followed.
 public struct LogDivergedError: StandstillError, Hashable, CustomStringConvertible {
     public var position: Int64
-    public init(position: Int64) { self.position = position }
     public var description: String {
         "Position \(position) of the log holds something else than was seen there. What was made of it must be made anew."
     }
