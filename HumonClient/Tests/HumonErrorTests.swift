@@ -54,7 +54,7 @@ extension HumonError {
                 .connectionFailed(.timedOut), .connectionFailed(.unknown),
             ]
         let lasting: [HumonError] =
-            [302, 304, 400, 401, 403, 404, 409, 410, 412, 413, 422, 501, 505].map { .refused(status: $0) } + [
+            [302, 304, 400, 401, 403, 404, 409, 410, 412, 413, 422, 501, 505, 506, 508, 510, 511].map { .refused(status: $0) } + [
                 .notSignedUp, .erasing(id: "7"), .unusableResponse(""), .unusableValue(""), .tooManyEvents(limit: 1),
                 .connectionFailed(.serverCertificateUntrusted),
             ]

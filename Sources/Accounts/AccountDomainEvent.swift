@@ -1,5 +1,5 @@
 package import Encoding
-package import EventStore
+public import EventStore
 
 /// A person signed up, and with it a first token was issued.
 package struct AccountCreated: Sendable, Hashable {
@@ -48,7 +48,7 @@ package enum AccountDomainEvent: DomainEvent, Hashable {
     /// The person, or an operator for them, asked to be forgotten. It is the last domain event of the stream.
     case erased
 
-    package static let category = "account"
+    package static let category = AccountID.category
     package static let storedTypes = [
         StoredType("AccountCreated"), StoredType("PasswordChanged"), StoredType("SignedIn"), StoredType("SignedOut"),
         StoredType("AccountErased"),
@@ -139,18 +139,10 @@ extension JSON {
     fileprivate var storedDigest: TokenDigest? { storedString.flatMap(TokenDigest.init(stored:)) }
 }
 
-extension AccountID {
-    package var stream: StreamName { StreamName(category: AccountDomainEvent.category, key: String(rawValue)) }
-
-    /// The account of a stream; `nil` for any other stream, and for a key that ``stream`` does not write.
-    package init?(stream: StreamName) {
-        guard stream.category == AccountDomainEvent.category, let number = stream.keyAsID else { return nil }
-        self.init(rawValue: number)
-    }
-}
-
 /// The id of an account. An account is a person with an e-mail address and a password; a user of the module Users is a device.
-public struct AccountID: RawRepresentable, Hashable, Sendable {
+public struct AccountID: StreamID {
+    public static let category = "account"
+
     public var rawValue: Int64
     public init(rawValue: Int64) { self.rawValue = rawValue }
 }

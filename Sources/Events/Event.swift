@@ -1,8 +1,10 @@
-internal import EventStore
+public import EventStore
 public import Users
 
 /// The id of an event.
-public struct EventID: RawRepresentable, Hashable, Sendable {
+public struct EventID: StreamID {
+    public static let category = "event"
+
     public var rawValue: Int64
     public init(rawValue: Int64) { self.rawValue = rawValue }
 }

@@ -17,7 +17,7 @@ package enum EventDomainEvent: DomainEvent, Hashable {
     /// The owner was erased. It is the last domain event of the stream.
     case erased
 
-    package static let category = "event"
+    package static let category = EventID.category
     package static let storedTypes = [
         StoredType("EventCreated"), StoredType("EventUpdated"), StoredType("EventCancelled"), StoredType("EventHidden"),
         StoredType("EventUnhidden"), StoredType("EventErased"),
@@ -75,15 +75,5 @@ package enum EventDomainEvent: DomainEvent, Hashable {
         case .unhidden: ["hidden": .bool(false)]
         case .erased: ["erased": .bool(true)]
         }
-    }
-}
-
-extension EventID {
-    package var stream: StreamName { StreamName(category: EventDomainEvent.category, key: String(rawValue)) }
-
-    /// The event of a stream; `nil` for any other stream, and for a key that ``stream`` does not write.
-    package init?(stream: StreamName) {
-        guard stream.category == EventDomainEvent.category, let number = stream.keyAsID else { return nil }
-        self.init(rawValue: number)
     }
 }

@@ -1,7 +1,10 @@
 public import Accounts
+public import EventStore
 
 /// The id of a task.
-public struct TaskID: RawRepresentable, Hashable, Sendable {
+public struct TaskID: StreamID {
+    public static let category = "task"
+
     public var rawValue: Int64
     public init(rawValue: Int64) { self.rawValue = rawValue }
 }

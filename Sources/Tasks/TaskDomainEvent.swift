@@ -13,7 +13,7 @@ package enum TaskDomainEvent: DomainEvent, Hashable {
     /// The account was erased. It is the last domain event of the stream.
     case erased
 
-    package static let category = "task"
+    package static let category = TaskID.category
     package static let storedTypes = [
         StoredType("TaskCreated"), StoredType("TaskRenamed"), StoredType("TaskCompleted"), StoredType("TaskReopened"),
         StoredType("TaskDeleted"), StoredType("TaskErased"),
@@ -80,14 +80,4 @@ package enum TaskDomainEvent: DomainEvent, Hashable {
 extension JSON {
     /// A text that PostgreSQL can hold.
     fileprivate var storedTitle: String? { storedString.flatMap { $0.utf8.contains(0) ? nil : $0 } }
-}
-
-extension TaskID {
-    package var stream: StreamName { StreamName(category: TaskDomainEvent.category, key: String(rawValue)) }
-
-    /// The task of a stream; `nil` for any other stream, and for a key that ``stream`` does not write.
-    package init?(stream: StreamName) {
-        guard stream.category == TaskDomainEvent.category, let number = stream.keyAsID else { return nil }
-        self.init(rawValue: number)
-    }
 }

@@ -1,5 +1,5 @@
 package import Encoding
-package import EventStore
+public import EventStore
 
 /// The domain events of users.
 package enum UserDomainEvent: DomainEvent, Hashable {
@@ -12,7 +12,7 @@ package enum UserDomainEvent: DomainEvent, Hashable {
     /// The user, or an operator for them, asked to be forgotten. It is the last domain event of the stream.
     case erased
 
-    package static let category = "user"
+    package static let category = UserID.category
     package static let storedTypes = [
         StoredType("UserCreated"), StoredType("TokenRotated"), StoredType("TokenRevoked"), StoredType("UserErased"),
     ]
@@ -69,18 +69,10 @@ package enum UserDomainEvent: DomainEvent, Hashable {
     }
 }
 
-extension UserID {
-    package var stream: StreamName { StreamName(category: UserDomainEvent.category, key: String(rawValue)) }
-
-    /// The user of a stream; `nil` for any other stream, and for a key that ``stream`` does not write.
-    package init?(stream: StreamName) {
-        guard stream.category == UserDomainEvent.category, let number = stream.keyAsID else { return nil }
-        self.init(rawValue: number)
-    }
-}
-
 /// The id of a user.
-public struct UserID: RawRepresentable, Hashable, Sendable {
+public struct UserID: StreamID {
+    public static let category = "user"
+
     public var rawValue: Int64
     public init(rawValue: Int64) { self.rawValue = rawValue }
 }

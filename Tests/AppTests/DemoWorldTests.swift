@@ -14,7 +14,7 @@ import Testing
     }
 
     private static func days(_ gathering: DemoWorld.Gathering) -> Double {
-        Double(gathering.startedAt.milliseconds - start.milliseconds) / Double(millisecondsPerDay)
+        Double(gathering.details.startedAt.milliseconds - start.milliseconds) / Double(millisecondsPerDay)
     }
 
     @Test func `the same seed and start give the same gatherings, another seed gives others`() {
@@ -36,25 +36,25 @@ import Testing
     @Test func `gatherings begin at hours of their kind, by the sun of their city`() {
         let cities = Dictionary(grouping: City.all, by: \.name)
         for gathering in Self.gatherings() {
-            let hours = DemoWorld.kinds.first { $0.name == gathering.name }?.hours ?? 0..<0
+            let hours = DemoWorld.kinds.first { $0.name == gathering.details.name }?.hours ?? 0..<0
             // Starts are quarters of an hour, and the sun is not.
             let room = Double(hours.lowerBound) - 0.25...Double(hours.upperBound)
-            let utc = Double(gathering.startedAt.milliseconds % Self.millisecondsPerDay) / 3_600_000
-            let city = gathering.address.split(separator: ",", maxSplits: 1).last?.dropFirst() ?? ""
+            let utc = Double(gathering.details.startedAt.milliseconds % Self.millisecondsPerDay) / 3_600_000
+            let city = gathering.details.address?.split(separator: ",", maxSplits: 1).last?.dropFirst() ?? ""
             // Some cities have the same name.
             let local = (cities[String(city)] ?? []).map { (utc + $0.lon / 15 + 24).truncatingRemainder(dividingBy: 24) }
-            #expect(local.contains(where: room.contains), "\(gathering.name), \(gathering.address): \(local)")
+            #expect(local.contains(where: room.contains), "\(gathering): \(local)")
         }
     }
 
     @Test func `most gatherings end after some hours, a few after days, and some have no end`() {
         let all = Self.gatherings()
         let lengths = all.compactMap { gathering in
-            gathering.endedAt.map { $0.milliseconds - gathering.startedAt.milliseconds }
+            gathering.details.endedAt.map { $0.milliseconds - gathering.details.startedAt.milliseconds }
         }
         #expect((200...400).contains(all.count - lengths.count))
         #expect(lengths.allSatisfy { (3_600_000...10 * Self.millisecondsPerDay).contains($0) })
         #expect((50...200).contains(lengths.filter { $0 > Self.millisecondsPerDay }.count))
-        #expect(all.allSatisfy { $0.startedAt.milliseconds % 900_000 == 0 })
+        #expect(all.allSatisfy { $0.details.startedAt.milliseconds % 900_000 == 0 })
     }
 }

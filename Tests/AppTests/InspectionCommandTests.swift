@@ -133,7 +133,7 @@ private struct Tool: Sendable {
             let unclear = try await tool.run("log", "search", "--since", "yesterday")
             #expect(unclear.status == 64)
             #expect(unclear.error.contains("yesterday is no time: write"))
-            let hostile = try await tool.run("log", "search", "--since", "\u{1B}[2J")
+            let hostile = try await tool.run("log", "search", "--since", "\u{1B}[2J\nall is well")
             #expect(hostile.status == 64 && !hostile.error.contains("\u{1B}"), "\(hostile.error)")
 
             let stats = try await tool.objects("log", "stats")

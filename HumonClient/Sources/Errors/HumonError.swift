@@ -27,8 +27,8 @@ public enum HumonError: Error, Sendable, Hashable {
     public var mayPass: Bool {
         switch self {
         case .refused(let problem):
-            // 501 and 505 say that the server never will.
-            [408, 429].contains(problem.status) || 500...599 ~= problem.status && ![501, 505].contains(problem.status)
+            [408, 429].contains(problem.status)
+                || 500...599 ~= problem.status && !Self.lastingStatuses.contains(problem.status)
         case .connectionFailed(let code): !Self.lasting.contains(code)
         case .notSignedUp, .erasing, .unusableResponse, .unusableValue, .tooManyEvents: false
         }
@@ -43,6 +43,9 @@ public enum HumonError: Error, Sendable, Hashable {
         case .notSignedUp, .erasing, .unusableResponse, .unusableValue, .tooManyEvents: false
         }
     }
+
+    /// With these statuses the server says that it never will.
+    private static let lastingStatuses: Set = [501, 505, 506, 508, 510, 511]
 
     /// The same request fails again for these reasons.
     private static let lasting: Set<URLError.Code> = [

@@ -59,6 +59,15 @@ import Testing
 }
 
 @Suite struct `Marking read models as served` {
+    @Test func `a server whose read model was dropped while it started does not serve`() async throws {
+        try await TestStore.with { store in
+            try await store.client.withTransaction { try await ReadModels.drop("sums_v1", on: $0) }
+            let presence = Presence(
+                ProgramFormats(of: [Counted.self]), readModels: store.models, client: store.client, logger: .quiet)
+            await #expect(throws: ReadModelError.self) { try await presence.run() }
+        }
+    }
+
     @Test(arguments: [false, true])
     func `a read model is in use while a server runs that answers from it, also behind a pooler`(isPooled: Bool) async throws {
         try await TestStore.with { store in

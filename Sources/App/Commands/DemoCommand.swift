@@ -50,7 +50,7 @@ struct DemoCommand: AsyncParsableCommand {
                 return try await fill(backend, world, events: count)
             }
         }
-        let place = example.coordinates
+        let place = example.details.coordinates
         let command =
             "curl '\(settings.address(port: settings.port))/v1/events/nearests?lat=\(place.lat)&lon=\(place.lon)&radius=5'"
         let output = options.output

@@ -30,12 +30,9 @@ extension Backend {
     /// Creates the event, and lets some of the hosts attend it and few of them leave it.
     /// - Throws: the errors of the modules and of the log
     func host(_ gathering: DemoWorld.Gathering, by hosts: [UserID]) async throws {
-        var details = EventDetails(
-            name: gathering.name, coordinates: gathering.coordinates, startedAt: gathering.startedAt)
-        (details.address, details.endedAt) = (gathering.address, gathering.endedAt)
         let owner = hosts[gathering.host % hosts.count]
         let (event, _) = try await modules[EventsModule.self].create(
-            details, by: owner, context: Self.demoContext)
+            gathering.details, by: owner, context: Self.demoContext)
         for offset in 0..<gathering.attendees {
             let guest = hosts[(gathering.host + offset * 7 + 1) % hosts.count]
             let attendances = modules[AttendancesModule.self]

@@ -7,12 +7,7 @@ internal import Web
 /// Plausible gatherings around the world's cities, in the past and in the future. The same seed and start give the same gatherings.
 struct DemoWorld: Sendable {
     struct Gathering: Sendable {
-        var name: String
-        var address: String
-        var coordinates: Coordinates
-        var startedAt: Timestamp
-        /// `nil` for a gathering without an announced end.
-        var endedAt: Timestamp?
+        var details: EventDetails
         /// The number of the host, taken modulo the number of hosts.
         var host: Int
         var attendees: Int
@@ -72,16 +67,13 @@ struct DemoWorld: Sendable {
         let kind = Self.kinds[Int.random(in: 0..<Self.kinds.count, using: &generator)]
         let startedAt = time(hours: kind.hours, lon: city.lon)
         let street = Self.streets[Int.random(in: 0..<Self.streets.count, using: &generator)]
+        let place = Coordinates(
+            lat: rounded(min(max(city.lat + north, -90), 90)), lon: rounded(min(max(city.lon + east, -180), 180)))
+        var details = EventDetails(name: kind.name, coordinates: place, startedAt: startedAt)
+        details.address = "\(Int.random(in: 1...180, using: &generator)) \(street), \(city.name)"
+        details.endedAt = end(of: startedAt)
         return Gathering(
-            name: kind.name,
-            address: "\(Int.random(in: 1...180, using: &generator)) \(street), \(city.name)",
-            coordinates: Coordinates(
-                lat: rounded(min(max(city.lat + north, -90), 90)),
-                lon: rounded(min(max(city.lon + east, -180), 180))
-            ),
-            startedAt: startedAt,
-            endedAt: end(of: startedAt),
-            host: Int.random(in: 0..<1_000_000, using: &generator),
+            details: details, host: Int.random(in: 0..<1_000_000, using: &generator),
             attendees: Int.random(in: 0...2, using: &generator)
         )
     }

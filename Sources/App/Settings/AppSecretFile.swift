@@ -1,4 +1,5 @@
 internal import Encoding
+internal import EventStore
 internal import Foundation
 internal import SystemPackage
 
@@ -13,7 +14,11 @@ enum AppSecretFile {
             let file = try FileDescriptor.open(
                 FilePath(path), .readWrite, options: [.create, .append, .noFollow, .nonBlocking, .closeOnExec],
                 permissions: .ownerReadWrite)
-            try file.closeAfter { try append("TB_APP_SECRET=\(secret)\n", to: file, path) }
+            try file.closeAfter {
+                guard try file.stat().type == .regular else { throw failure(path, "it is no ordinary file") }
+                guard fchmod(file.rawValue, 0o600) == 0 else { throw Errno(rawValue: errno) }
+                try file.append(lines: "TB_APP_SECRET=\(secret)\n")
+            }
             return secret
         } catch let error as Errno {
             throw failure(path, error == .tooManySymbolicLinkLevels ? "it is a link" : error.description)
@@ -22,28 +27,5 @@ enum AppSecretFile {
 
     private static func failure(_ path: String, _ reason: String) -> CommandFailure {
         CommandFailure("Cannot keep a TB_APP_SECRET in \(path): \(reason)")
-    }
-
-    private static func append(_ line: String, to file: FileDescriptor, _ path: String) throws {
-        let status = try file.stat()
-        guard status.type == .regular else { throw failure(path, "it is no ordinary file") }
-        let isLineOpen = try FileHandle(fileDescriptor: file.rawValue).endsWithinLine(size: UInt64(status.size))
-        do {
-            guard fchmod(file.rawValue, 0o600) == 0 else { throw Errno(rawValue: errno) }
-            try file.writeAll(((isLineOpen ? "\n" : "") + line).utf8)
-            guard fsync(file.rawValue) == 0 else { throw Errno(rawValue: errno) }
-        } catch {
-            // The next start would take half a secret for a whole one.
-            ftruncate(file.rawValue, off_t(status.size))
-            throw error
-        }
-    }
-}
-
-extension FileHandle {
-    fileprivate func endsWithinLine(size: UInt64) throws -> Bool {
-        guard size > 0 else { return false }
-        try seek(toOffset: size - 1)
-        return try read(upToCount: 1)?.first != UInt8(ascii: "\n")
     }
 }

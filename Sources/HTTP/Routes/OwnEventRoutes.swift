@@ -11,6 +11,8 @@ struct OwnEventRoutes: Sendable {
     var all: [Route] { [Route(.get, "/v1/users/me/events", "listOwnEvents", listOwnEvents)] }
 
     private func listOwnEvents(_ request: Request, _ context: RequestContext) async throws -> Response {
+        // A query that cannot be read costs no lookup.
+        _ = try request.queryFields()
         let caller = try await api.caller(request, context)
         let page = try request.page(maximum: EventsModule.ownEventsLimit) { text in
             EventID(stream: StreamName(category: EventDomainEvent.category, key: text))
@@ -22,7 +24,9 @@ struct OwnEventRoutes: Sendable {
             json.append(UInt8(ascii: json.isEmpty ? "[" : ","))
             event.writeJSON(into: &json)
         }
-        var response = Response(jsonBytes: ByteBuffer(bytes: json.isEmpty ? Array("[]".utf8) : json + [UInt8(ascii: "]")]))
+        if json.isEmpty { json.append(UInt8(ascii: "[")) }
+        json.append(UInt8(ascii: "]"))
+        var response = Response(jsonBytes: ByteBuffer(bytes: json))
         if let next { response.addLink("/v1/users/me/events?limit=\(page.limit)&after=\(next.rawValue)") }
         return response
     }

@@ -47,7 +47,7 @@ public struct ErasureFile: Sendable {
             do {
                 try open(.writeOnly, [.create]).close()
                 let directory = try FileDescriptor.open(FilePath(folder), .readOnly, options: [.directory, .closeOnExec])
-                try directory.closeAfter { try Self.flush(directory) }
+                try directory.closeAfter { try directory.flush() }
             } catch { throw Failure.notWritable(path: path, reason: "\(error)") }
         }
     }
@@ -74,27 +74,8 @@ public struct ErasureFile: Sendable {
                 guard reason == .wouldBlock || reason == .interrupted, ContinuousClock.now < deadline else { throw reason }
                 Thread.sleep(forTimeInterval: 0.01)
             }
-            let size = try file.seek(offset: 0, from: .end)
-            do {
-                try file.writeAll(((try isLineOpen(file, size) ? "\n" : "") + lines).utf8)
-                try Self.flush(file)
-            } catch {
-                // Each attempt on a full disk would leave a piece.
-                _ = ftruncate(file.rawValue, off_t(size))
-                throw error
-            }
+            try file.append(lines: lines)
         }
-    }
-
-    private func isLineOpen(_ file: FileDescriptor, _ size: Int64) throws -> Bool {
-        guard size > 0 else { return false }
-        let handle = FileHandle(fileDescriptor: file.rawValue)
-        try handle.seek(toOffset: UInt64(size - 1))
-        return try handle.read(upToCount: 1)?.first != UInt8(ascii: "\n")
-    }
-
-    private static func flush(_ file: FileDescriptor) throws {
-        guard fsync(file.rawValue) == 0 else { throw Errno(rawValue: errno) }
     }
 
     private var folder: String { URL(fileURLWithPath: path).deletingLastPathComponent().path }

@@ -85,10 +85,11 @@ public struct Presence: Service {
     // MARK: Serving
 
     /// Holds the locks while a server runs.
-    /// - Throws: ``FormatConflict`` where another version has begun to serve since this one was prepared. Later it is logged.
+    /// - Throws: ``FormatConflict`` where another version has begun to serve since this one was prepared, and
+    ///   ``ReadModelError/missing`` where a read model was dropped since then. Later both are logged.
     public func run() async throws {
         try await cancelWhenGracefulShutdown { [self] in
-            var (hasServed, logged) = (false, FormatConflict?.none)
+            var (hasServed, isAway, logged) = (false, false, FormatConflict?.none)
             var backOff = BackOff(firstSeconds: 0.25, longestSeconds: 5)
             while !Task.isCancelled {
                 do {
@@ -98,7 +99,7 @@ public struct Presence: Service {
                         if let conflict, conflict != logged {
                             logger.critical("another version of the program serves", metadata: ["error": "\(conflict)"])
                         }
-                        (hasServed, logged) = (true, conflict)
+                        (hasServed, isAway, logged) = (true, false, conflict)
                         backOff.reset()
                         while true {
                             try await Task.sleep(for: .seconds(Self.pulseSeconds))
@@ -107,10 +108,14 @@ public struct Presence: Service {
                     }
                 } catch let conflict as FormatConflict {
                     throw conflict
+                } catch ReadModelError.missing where !hasServed {
+                    throw ReadModelError.missing
                 } catch is CancellationError {
                     return
                 } catch {
-                    logger.warning("not known as serving; trying again", metadata: ["error": "\(error)"])
+                    // Once for an outage.
+                    if !isAway { logger.warning("not known as serving; trying again", metadata: ["error": "\(error)"]) }
+                    isAway = true
                     try? await Task.sleep(for: backOff.next())
                 }
             }
@@ -151,6 +156,9 @@ public struct Presence: Service {
             for schema in readModels {
                 try await connection.query("SELECT \(function)(log.lock_class(), hashtext(\(schema)))")
             }
+            // From now on nobody drops them.
+            let held = try await ReadModels.positions(of: readModels, on: connection)
+            guard held.count == readModels.count else { throw ReadModelError.missing }
             return FormatConflict(of: program, with: try await serving(entrance))
         }
     }

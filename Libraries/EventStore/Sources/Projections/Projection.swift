@@ -81,11 +81,12 @@ public enum Write: Sendable {
 }
 
 extension [Write] {
-    /// Nothing for no rows, as below.
+    /// The insertion of the rows; nothing for no rows.
     public static func inserting<Row>(_ rows: [Row], _ layout: RowLayout<Row>, in schema: String) -> [Write] {
         rows.isEmpty ? [] : [.insert(layout.insertion(of: rows, in: schema))]
     }
 
+    /// The update of the rows by `id`; nothing for no rows.
     public static func updating<Row>(_ rows: [Row], _ layout: RowLayout<Row>, in schema: String) -> [Write] {
         rows.isEmpty ? [] : [.run(layout.update(rows, by: "id", in: schema))]
     }

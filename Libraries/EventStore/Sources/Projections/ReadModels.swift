@@ -60,6 +60,9 @@ extension ReadModels {
                 // Another server started at the same moment and was faster, or an operator rebuilds it.
                 logger.notice("waiting for a read model that another process builds", metadata: ["schema": "\(schema)"])
                 return try await prepare()
+            } catch ReadModelError.aborted(let schema) {
+                logger.notice("the connection of a build was lost; going on with it", metadata: ["schema": "\(schema)"])
+                return try await prepare()
             }
         }
         try await catchUp()

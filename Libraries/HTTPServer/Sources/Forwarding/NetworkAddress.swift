@@ -26,8 +26,8 @@ public struct NetworkAddress: Sendable, Hashable {
     /// - Parameter text: `192.0.2.1` or `2001:db8::1`, without brackets, port or zone; `nil` for anything else
     public init?(_ text: some StringProtocol) {
         let characters = text.utf8
-        // A NUL would end the text early for the C function that parses it.
-        guard (2...45).contains(characters.count), !characters.contains(0),
+        // A NUL would end the text early for the C function that parses it, and a zone would be looked up among the interfaces.
+        guard (2...45).contains(characters.count), characters.allSatisfy(\.isOfNetworkAddress),
             let address = try? SocketAddress(ipAddress: String(text), port: 0)
         else { return nil }
         self.init(address)
@@ -82,5 +82,16 @@ extension ByteBuffer {
     fileprivate init(bigEndian bits: UInt128) {
         self.init()
         writeMultipleIntegers(UInt64(bits >> 64), UInt64(truncatingIfNeeded: bits))
+    }
+}
+
+extension UInt8 {
+    fileprivate var isOfNetworkAddress: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
+        case UInt8(ascii: ":"), UInt8(ascii: "."): true
+        default: false
+        }
     }
 }

@@ -5,7 +5,7 @@ internal import Foundation
 /// libpq's connection. One thread uses it, and nothing else has its pointer.
 ///
 /// This file, ``PQResult`` and ``SystemCalls`` are the only ones of the library with unsafe code. Each call gets pointers that are
-/// valid for the call. What libpq hands out is copied, or belongs to a noncopyable value that frees it once.
+/// valid for the call. What libpq hands out is copied, or belongs to a value that frees it once.
 ///
 /// `@safe`: the pointer is valid until `deinit`, which no copy survives, because there is none.
 @safe struct PQConnection: ~Copyable {
@@ -130,7 +130,7 @@ internal import Foundation
 }
 
 /// Cancels the running statement of a connection, from any thread.
-/// `@safe`: as ``PQConnection``.
+/// `@safe`: the pointer is valid until `deinit`, when no reference is left.
 /// `@unchecked`: libpq's cancel object is never changed after it was made, and `PQcancel` may be called from any thread.
 @safe final class CancelHandle: @unchecked Sendable {
     private let pointer: OpaquePointer

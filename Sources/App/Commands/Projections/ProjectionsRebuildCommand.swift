@@ -53,8 +53,13 @@ struct ProjectionsRebuildCommand: AsyncParsableCommand {
     }
 
     private func abortRebuild(_ output: Output) async throws {
-        try await consent.require("This ends the rebuild and drops what it has built.")
-        let dropped = try await choice.tending(database) { models in try await models.abort() }
+        let dropped = try await choice.tending(database) { models in
+            guard try await models.list().contains(where: { [.building, .interrupted].contains($0.state) }) else {
+                return [String]()
+            }
+            try await consent.require("This ends the rebuild and drops what it has built.")
+            return try await models.abort()
+        }
         guard !dropped.isEmpty else { throw NegativeResult("No rebuild is running or interrupted.") }
         try output.write(ReadModelChoice.rows(ofDropped: dropped))
     }

@@ -9,7 +9,7 @@ struct ProjectionsRollbackCommand: AsyncParsableCommand {
         abstract: "Return to the tables that the last rebuild replaced.",
         discussion: """
             The command first applies the newest events to these tables. The tables that they replace are kept, so a second rollback \
-            returns to them. `humon projections list` shows when each was built.
+            returns to them. The question and the result say when the tables were built.
 
             EXAMPLE: humon projections rollback events --yes
             """
@@ -23,11 +23,17 @@ struct ProjectionsRollbackCommand: AsyncParsableCommand {
     func run() async throws {
         let output = options.output
         try await choice.tending(database) { models in
-            try await consent.require("Servers then answer from the tables that the last rebuild or rollback replaced.")
+            let kept = try await models.list().filter { $0.state == .kept }
+            let builds = kept.map { "\($0.name) of \($0.builtAt?.description ?? "an unknown time")" }.joined(separator: ", ")
+            try await consent.require(
+                "Servers then answer from the tables that the last rebuild or rollback replaced\(builds.isEmpty ? "" : ": \(builds)").")
             let cutover = try await models.rollback()
             try output.write(
-                cutover.names.map {
-                    ["name": .string($0), "position": JSON(cutover.position), "held_seconds": .figure(cutover.heldSeconds)]
+                cutover.names.map { name in
+                    [
+                        "name": .string(name), "built_at": .time(kept.first { $0.name == name }?.builtAt),
+                        "position": JSON(cutover.position), "held_seconds": .figure(cutover.heldSeconds),
+                    ]
                 })
         }
     }

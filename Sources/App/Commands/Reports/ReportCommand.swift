@@ -132,7 +132,7 @@ enum Parameter {
     static func word(_ name: String, _ words: [String]) -> @Sendable (String) throws -> String {
         { text in
             guard words.contains(text) else {
-                throw ValidationError("There is no \(name) \(text). Known: \(words.joined(separator: ", ")).")
+                throw ValidationError("There is no \(name) \(harmless(text)). Known: \(words.joined(separator: ", ")).")
             }
             return text
         }
@@ -162,7 +162,7 @@ enum Parameter {
     static func time(_ text: String) throws -> Timestamp {
         guard let time = time(text, now: Dependencies.system.now()) else {
             throw ValidationError(
-                "\(text) is no time: write 2026-11-21T16:43:00Z, 2026-11-21, or 2h for two hours ago.")
+                "\(harmless(text)) is no time: write 2026-11-21T16:43:00Z, 2026-11-21, or 2h for two hours ago.")
         }
         return time
     }

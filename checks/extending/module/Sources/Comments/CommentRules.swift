@@ -1,3 +1,4 @@
+internal import Encoding
 public import EventStore
 
 /// Why a comment is refused.
@@ -22,7 +23,7 @@ func decideComment(_ text: String, eventExists: Bool) throws(CommentRejection) -
     guard eventExists else { throw .unknownEvent }
     let scalars = text.unicodeScalars
     var errors: [FieldError] = []
-    if scalars.allSatisfy(\.properties.isWhitespace) { errors.append(.blank("text")) }
+    if text.isBlank { errors.append(.blank("text")) }
     if scalars.count > textLimit { errors.append(.tooLong("text", maximum: textLimit, "characters")) }
     if scalars.contains("\0") { errors.append(.nullCharacter("text")) }
     guard errors.isEmpty else { throw .invalid(errors: errors) }
