@@ -44,6 +44,12 @@ import Testing
             LogRow(position: position, stream: stream, version: version, type: type, marks: [mark])
         }
 
+        /// Adds a row that the subscription handled.
+        mutating func append(_ position: Int64, _ stream: String, _ version: Int32, _ type: String, _ mark: String) {
+            log.append(Case.row(position, stream, version, type, mark))
+            handled.append(position)
+        }
+
         var violated: Set<Check> {
             Set(Checker(clients: commands, readings: readings, log: log, handled: handled).violations().map(\.check))
         }
@@ -58,11 +64,7 @@ import Testing
     @Test func `a correct log has no violation`() {
         #expect(Case.whole.violated == [])
         // A command without a response may have been recorded.
-        let done = Self.violated { tampered in
-            tampered.log.append(Case.row(7, "event-2", 1, "EventCreated", "g"))
-            tampered.handled.append(7)
-        }
-        #expect(done == [])
+        #expect(Self.violated { $0.append(7, "event-2", 1, "EventCreated", "g") } == [])
     }
 
     @Test func `a 410 is a violation unless the event is cancelled in the log`() {
@@ -72,8 +74,7 @@ import Testing
                     let mark = Mark.cancellation(event: 1)
                     // Both clients of the family cancelled the event.
                     for _ in 0..<2 { tampered.commands.append(Case.command(mark, "EventCancelled", "event-1")) }
-                    tampered.log.append(Case.row(7, "event-1", 4, "EventCancelled", mark))
-                    tampered.handled.append(7)
+                    tampered.append(7, "event-1", 4, "EventCancelled", mark)
                 }
                 change(&tampered)
             }
@@ -89,84 +90,43 @@ import Testing
         }
     }
 
-    @Test func `two recorded cancellations of one event are a violation`() {
-        let twice = Self.violated { tampered in
-            let mark = Mark.cancellation(event: 1)
-            tampered.commands.append(Case.command(mark, "EventCancelled", "event-1"))
-            for (position, version) in [(7, 4), (8, 5)] as [(Int64, Int32)] {
-                tampered.log.append(Case.row(position, "event-1", version, "EventCancelled", mark))
-                tampered.handled.append(position)
-            }
+    @Test func `a command that is not in the log as its client knows it is a violation`() {
+        let twice = Self.violated {
+            $0.commands.append(Case.command(Mark.cancellation(event: 1), "EventCancelled", "event-1"))
+            $0.append(7, "event-1", 4, "EventCancelled", Mark.cancellation(event: 1))
+            $0.append(8, "event-1", 5, "EventCancelled", Mark.cancellation(event: 1))
         }
         #expect(twice == [.acknowledgedOnce])
-    }
-
-    @Test func `an acknowledged command that is missing from the log is a violation`() {
-        let lost = Self.violated { tampered in
-            tampered.log.removeLast()
-            tampered.handled.removeLast()
+        let lost = Self.violated {
+            $0.log.removeLast()
+            $0.handled.removeLast()
         }
         #expect(lost == [.acknowledgedOnce])
-    }
-
-    @Test func `an acknowledged command that is recorded twice is a violation`() {
-        let twice = Self.violated { tampered in
-            tampered.log.append(Case.row(7, "event-2", 1, "EventCreated", "c"))
-            tampered.handled.append(7)
-        }
-        #expect(twice == [.acknowledgedOnce])
-    }
-
-    @Test func `an acknowledged command at another stream or with another type than acknowledged is a violation`() {
+        // Recorded twice; at another stream or with another type than acknowledged; with two different responses.
+        #expect(Self.violated { $0.append(7, "event-2", 1, "EventCreated", "c") } == [.acknowledgedOnce])
         #expect(Self.violated { $0.commands[2].stream = "event-7" } == [.acknowledgedOnce])
         #expect(Self.violated { $0.commands[3].type = "EventCreated" } == [.acknowledgedOnce])
-    }
-
-    @Test func `two different responses to one command are a violation`() {
-        let differing = Self.violated { $0.commands.append(Case.command("a", "UserCreated", "user-9")) }
-        #expect(differing == [.acknowledgedOnce])
-    }
-
-    @Test func `a refused command in the log is a violation`() {
-        let refused = Self.violated { tampered in
-            tampered.log.append(Case.row(7, "event-2", 1, "EventCreated", "f"))
-            tampered.handled.append(7)
+        #expect(Self.violated { $0.commands.append(Case.command("a", "UserCreated", "user-9")) } == [.acknowledgedOnce])
+        // A refused command; one without a response twice; one that no client sent.
+        #expect(Self.violated { $0.append(7, "event-2", 1, "EventCreated", "f") } == [.refusedNever])
+        let unknown = Self.violated {
+            $0.append(7, "event-2", 1, "EventCreated", "g")
+            $0.append(8, "event-3", 1, "EventCreated", "g")
         }
-        #expect(refused == [.refusedNever])
+        #expect(unknown == [.unknownAtMostOnce])
+        #expect(Self.violated { $0.append(7, "event-2", 1, "EventCreated", "?") } == [.nothingElse])
     }
 
-    @Test func `a command without a response that is recorded twice is a violation`() {
-        let twice = Self.violated { tampered in
-            tampered.log += [
-                Case.row(7, "event-2", 1, "EventCreated", "g"), Case.row(8, "event-3", 1, "EventCreated", "g"),
-            ]
-            tampered.handled += [7, 8]
+    @Test func `a missing, repeated or misplaced position or stream version is a violation`() {
+        let missing = Self.violated {
+            $0.log[5].position = 7
+            $0.handled[5] = 7
         }
-        #expect(twice == [.unknownAtMostOnce])
-    }
-
-    @Test func `a recorded event that no client sent is a violation`() {
-        let foreign = Self.violated { tampered in
-            tampered.log.append(Case.row(7, "event-2", 1, "EventCreated", "?"))
-            tampered.handled.append(7)
+        let swapped = Self.violated {
+            $0.log.swapAt(0, 2)
+            $0.handled.swapAt(0, 2)
         }
-        #expect(foreign == [.nothingElse])
-    }
-
-    @Test func `a missing position and a misplaced position are violations`() {
-        let missing = Self.violated { tampered in
-            tampered.log[5].position = 7
-            tampered.handled[5] = 7
-        }
-        #expect(missing == [.positions])
-        let swapped = Self.violated { tampered in
-            tampered.log.swapAt(0, 2)
-            tampered.handled.swapAt(0, 2)
-        }
-        #expect(swapped == [.positions])
-    }
-
-    @Test func `a missing, repeated or misplaced stream version is a violation`() {
+        #expect([missing, swapped] == [[.positions], [.positions]])
         #expect(Self.violated { $0.log[5].version = 4 } == [.versions])
         #expect(Self.violated { $0.log[3].version = 1 } == [.versions])
         #expect(Self.violated { $0.log[1].version = 2 } == [.versions])

@@ -47,6 +47,7 @@ import Testing
 
             let ready = try await api.ask("/health/ready")
             #expect((ready.status, ready.body) == (200, #"{"status":"ok","database":"ok","index":"in_use"}"#))
+            #expect(ready.header("x-content-type-options") == "nosniff")
             let check = try await api.ask("/index/check")
             #expect(
                 (check.status, check.body) == (

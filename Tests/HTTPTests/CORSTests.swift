@@ -1,74 +1,24 @@
 import HTTPServer
 import HTTPTypes
+import TestHTTP
 import Testing
 
 @testable import HTTP
 
 @Suite struct `Cross-origin requests` {
-    private static let page = "https://app.example.org"
-    private static let preflight = [
-        "origin": page, "access-control-request-method": "PATCH", "access-control-request-headers": "tb-device-token, if-match",
-    ]
-
-    @Test func `a page of an allowed origin gets the CORS fields in preflight and response`() async throws {
-        try await TestAPI.with(cors: .these([Origin(Self.page)!])) { api in
-            let before = try await api.send(.options, "/v1/events/1", headers: Self.preflight)
-            #expect((before.status, before.body) == (204, ""))
-            #expect(before.header("access-control-allow-origin") == Self.page)
-            #expect(before.header("access-control-allow-methods") == "GET, HEAD, POST, PUT, PATCH, DELETE")
-            let sent = try #require(before.header("access-control-allow-headers"))
-            for name in [
-                "tb-device-token", "x-app-secret", "authorization", "content-type", "idempotency-key", "if-match",
-                "humon-position",
-            ] {
-                #expect(sent.split(separator: ", ").contains { $0.lowercased() == name }, "\(sent)")
-            }
-            #expect((before.header("vary"), before.header("access-control-max-age")) == ("Origin", "7200"))
-            #expect(before.header("x-request-id") != nil)
-
-            let answer = try await api.send(.get, "/v1/events/1", headers: ["origin": Self.page])
-            #expect((answer.status, answer.header("access-control-allow-origin")) == (404, Self.page))
-            let seen = try #require(answer.header("access-control-expose-headers")).lowercased()
-            for name in ["etag", "humon-position", "link", "location", "retry-after", "x-request-id"] {
-                #expect(seen.contains(name))
-            }
-            #expect(answer.header("access-control-allow-credentials") == nil)
-        }
-    }
-
-    @Test func `a page of another origin gets no CORS fields`() async throws {
-        let origins: [String?] = [
-            nil, "https://evil.example.org", "null", "https://app.example.org.evil.org", "http://app.example.org",
-        ]
-        try await TestAPI.with(cors: .these([Origin(Self.page)!])) { api in
-            for origin in origins {
-                let headers = origin.map { ["origin": $0] } ?? [:]
-                let answer = try await api.send(.get, "/v1/events/nearests?lat=1&lon=2", headers: headers)
-                #expect((answer.status, answer.header("access-control-allow-origin")) == (200, nil), "\(origin ?? "no origin")")
-                // Without Vary a proxy would give this response to a page of an allowed origin.
-                #expect(answer.header("vary") == "Origin", "\(origin ?? "no origin")")
-                var preflight = Self.preflight
-                preflight["origin"] = origin
-                #expect(
-                    try await api.send(.options, "/v1/events/1", headers: preflight).status == 405, "\(origin ?? "no origin")")
-            }
-        }
+    @Test(arguments: [TestingSetup.router, .live])
+    func `the requests of pages get the responses that cors.http shows`(setup: TestingSetup) async throws {
+        let transcript = try Transcript("origins/cors.http")
+        try await TestAPI.with(setup, cors: .these([Origin("https://app.example.org")!])) { try await transcript.play($0) }
     }
 
     @Test func `any origin is allowed if all are`() async throws {
         try await TestAPI.with(cors: .all) { api in
             let answer = try await api.send(.get, "/health", headers: ["origin": "https://any.where"])
             #expect((answer.header("access-control-allow-origin"), answer.header("vary")) == ("*", nil))
+            let preflight = ["origin": "https://any.where", "access-control-request-method": "PATCH"]
             #expect(
-                try await api.send(.options, "/v1/users", headers: Self.preflight).header("access-control-allow-origin") == "*")
-        }
-    }
-
-    @Test func `no origin is allowed by default`() async throws {
-        try await TestAPI.with { api in
-            let answer = try await api.send(.get, "/v1/events/nearests?lat=1&lon=2", headers: ["origin": Self.page])
-            #expect((answer.header("access-control-allow-origin"), answer.header("vary")) == (nil, nil))
-            #expect(try await api.send(.options, "/v1/events/1", headers: Self.preflight).status == 405)
+                try await api.send(.options, "/v1/users", headers: preflight).header("access-control-allow-origin") == "*")
         }
     }
 
@@ -131,22 +81,6 @@ import Testing
             _ = try await api.createEvent()
             let list = try await api.send(.get, "/v1/events/nearests?lat=37.76&lon=-122.43", headers: ["if-none-match": "\"2\""])
             #expect((list.status, list.header("etag")) == (200, nil))
-        }
-    }
-
-    @Test func `every response forbids a browser to guess its type`() async throws {
-        try await TestAPI.with { api in
-            let event = try await api.createEvent()
-            let answers = [
-                try await api.signUp("phone"), try await api.send(.get, "/v1/events/\(event)"),
-                try await api.send(.get, "/v1/events/99"), try await api.send(.get, "/v1/nothing"),
-                try await api.send(.get, "/docs"), try await api.send(.post, "/v1/attendances", token: "phone", "{}"),
-                try await api.ask("/health/live"), try await api.ask("/nothing"),
-            ]
-            #expect(answers.map(\.status) == [200, 200, 404, 404, 200, 422, 200, 404])
-            for answer in answers {
-                #expect(answer.headers[values: .xContentTypeOptions] == ["nosniff"])
-            }
         }
     }
 }

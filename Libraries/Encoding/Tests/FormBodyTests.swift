@@ -4,60 +4,28 @@ import Testing
 @testable import Encoding
 
 @Suite struct `Reading a form body` {
-    @Test func `a form is read as an object of texts`() throws {
-        #expect(try form("name=Tea&lat=37.76&lon=-122.43") == #"{"name":"Tea","lat":"37.76","lon":"-122.43"}"#)
-    }
-
-    @Test func `names in brackets nest objects, as in Rails`() throws {
-        #expect(try form("event[id]=7") == #"{"event":{"id":"7"}}"#)
-        #expect(try form("event%5Bid%5D=7") == #"{"event":{"id":"7"}}"#)
-        #expect(try form("event[id]=7&event[owner][id]=1&x=2") == #"{"event":{"id":"7","owner":{"id":"1"}},"x":"2"}"#)
-    }
-
-    @Test func `empty brackets gather values in an array`() throws {
-        #expect(try form("tag[]=a&tag[]=b&tag[]=") == #"{"tag":["a","b",""]}"#)
-        #expect(try form("event[tag][]=a&event[tag][]=b") == #"{"event":{"tag":["a","b"]}}"#)
-        #expect(try form("a[][]=1&a[][]=2") == #"{"a":[["1"],["2"]]}"#)
-    }
-
-    @Test func `a repeated name starts a new object in an array of objects`() throws {
-        #expect(try form("people[][name]=Ann&people[][name]=Bob") == #"{"people":[{"name":"Ann"},{"name":"Bob"}]}"#)
-    }
-
-    @Test func `a plus stands for a space`() throws {
-        #expect(try form("first+name=Tea++time+") == #"{"first name":"Tea  time "}"#)
-    }
-
-    @Test func `a percent sign with two digits of either case stands for any byte`() throws {
-        #expect(try form("name=caf%C3%A9%20%c3%a9+%F0%9F%8E%89+%2B%26%3D%25") == #"{"name":"café é 🎉 +&=%"}"#)
-        #expect(try form("name=a%00b") == #"{"name":"a\u0000b"}"#)
-    }
-
-    @Test func `unescaped UTF-8 is accepted`() throws {
-        #expect(try form("name=café") == #"{"name":"café"}"#)
-    }
-
-    @Test func `a missing value is read as an empty text`() throws {
-        #expect(try form("address=&name") == #"{"address":"","name":""}"#)
-    }
-
-    @Test func `a pair is split at its first equals sign`() throws {
-        #expect(try form("name=a=b=") == #"{"name":"a=b="}"#)
-    }
-
-    @Test func `an empty form and empty pairs are accepted`() throws {
-        #expect(try form("") == "{}")
-        #expect(try form("&&a=1&&b=2&") == #"{"a":"1","b":"2"}"#)
-    }
-
-    @Test func `the last of several values of one name counts`() throws {
-        #expect(try form("a=1&a=2") == #"{"a":"2"}"#)
-        #expect(try form("a[b]=1&a[b]=2") == #"{"a":{"b":"2"}}"#)
-    }
-
-    @Test func `names keep the order of their first occurrence`() throws {
-        #expect(try form("a=1&b=2&a=3") == #"{"a":"3","b":"2"}"#)
-        #expect(try form("e[a]=1&x=2&e[b]=3") == #"{"e":{"a":"1","b":"3"},"x":"2"}"#)
+    @Test(arguments: [
+        ("name=Tea&lat=37.76&lon=-122.43", #"{"name":"Tea","lat":"37.76","lon":"-122.43"}"#), ("", "{}"),
+        // Names in brackets nest objects, as in Rails.
+        ("event[id]=7", #"{"event":{"id":"7"}}"#), ("event%5Bid%5D=7", #"{"event":{"id":"7"}}"#),
+        ("event[id]=7&event[owner][id]=1&x=2", #"{"event":{"id":"7","owner":{"id":"1"}},"x":"2"}"#),
+        // Empty brackets gather values in an array.
+        ("tag[]=a&tag[]=b&tag[]=", #"{"tag":["a","b",""]}"#), ("a[][]=1&a[][]=2", #"{"a":[["1"],["2"]]}"#),
+        ("event[tag][]=a&event[tag][]=b", #"{"event":{"tag":["a","b"]}}"#),
+        // A repeated name starts a new object in an array of objects.
+        ("people[][name]=Ann&people[][name]=Bob", #"{"people":[{"name":"Ann"},{"name":"Bob"}]}"#),
+        // A plus stands for a space, and a percent sign with two digits of either case for any byte.
+        ("first+name=Tea++time+", #"{"first name":"Tea  time "}"#), ("name=a%00b", #"{"name":"a\u0000b"}"#),
+        ("name=caf%C3%A9%20%c3%a9+%F0%9F%8E%89+%2B%26%3D%25", #"{"name":"café é 🎉 +&=%"}"#), ("name=café", #"{"name":"café"}"#),
+        // A missing value is empty, a pair is split at its first equals sign, and empty pairs are none.
+        ("address=&name", #"{"address":"","name":""}"#), ("name=a=b=", #"{"name":"a=b="}"#),
+        ("&&a=1&&b=2&", #"{"a":"1","b":"2"}"#),
+        // The last of several values of one name counts, in the place of the first.
+        ("a=1&a=2", #"{"a":"2"}"#), ("a[b]=1&a[b]=2", #"{"a":{"b":"2"}}"#), ("a=1&b=2&a=3", #"{"a":"3","b":"2"}"#),
+        ("e[a]=1&x=2&e[b]=3", #"{"e":{"a":"1","b":"3"},"x":"2"}"#),
+    ])
+    func `a form is read as an object of texts`(text: String, expected: String) throws {
+        #expect(try form(text) == expected)
     }
 
     @Test func `a form of 100 pairs is accepted`() throws {
@@ -87,44 +55,31 @@ import Testing
 }
 
 @Suite struct `Refusing a form body` {
-    @Test(arguments: ["a=%", "a=%4", "a=%zz", "a=%4z", "a=%+1", "a=%é", "%=1", "a[%]=1"])
-    func `a percent sign without two hexadecimal digits is refused`(text: String) {
-        #expect(errorMessage(text) == "bytes that are no percent-encoded UTF-8 in pair 1")
-    }
+    private static let encoding = "bytes that are no percent-encoded UTF-8 in pair"
+    private static let nesting = "a name that is empty or whose brackets do not match or nest deeper than 64 in pair 1"
+    private static let clash = "a name that is both a value and a parent in pair 2"
+    private static let deep = "a" + String(repeating: "[a]", count: 64) + "=1"
+    private static let long = (1...101).map { "n\($0)=\($0)" }.joined(separator: "&")
 
-    @Test(arguments: ["a=%ff", "a=%C3", "a=%C3%28", "%ED%A0%80=1"])
-    func `percent-encoded bytes that are not UTF-8 are refused`(text: String) {
-        #expect(errorMessage("ok=1&" + text) == "bytes that are no percent-encoded UTF-8 in pair 2")
+    @Test(
+        arguments: [
+            (["a=%", "a=%4", "a=%zz", "a=%4z", "a=%+1", "a=%é", "%=1", "a[%]=1"], encoding + " 1"),
+            (["ok=1&a=%ff", "ok=1&a=%C3", "ok=1&a=%C3%28", "ok=1&%ED%A0%80=1"], encoding + " 2"),
+            (["a[b=1", "a]=1", "a[b]c=1", "a[b]c]=1", "a[[b]]=1", "[a]=1", "[]=1", "a[b][=1"], nesting),
+            ([deep], nesting),
+            (["a=1&a[b]=2", "a=1&a[]=2", "a[b]=1&a[]=2", "a[]=1&a[b]=2", "a[b]=1&a[b][c]=2"], clash),
+            ([long], "more than 100 pairs in pair 101"),
+        ] as [([String], String)])
+    func `a form that cannot be read is refused with the reason and the number of its pair`(texts: [String], reason: String) {
+        for text in texts { #expect(errorMessage(Array(text.utf8)) == reason, "\(text)") }
     }
 
     @Test func `an unescaped byte that is not UTF-8 is refused`() {
-        #expect(errorMessage(Array("a=".utf8) + [0xFF]) == "bytes that are no percent-encoded UTF-8 in pair 1")
-    }
-
-    @Test(arguments: ["a[b=1", "a]=1", "a[b]c=1", "a[b]c]=1", "a[[b]]=1", "[a]=1", "[]=1", "a[b][=1"])
-    func `brackets that do not match are refused`(text: String) {
-        #expect(errorMessage(text) == "a name that is empty or whose brackets do not match or nest deeper than 64 in pair 1")
-    }
-
-    @Test func `a name that nests 65 deep is refused`() {
-        let text = "a" + String(repeating: "[a]", count: 64) + "=1"
-        #expect(errorMessage(text) == "a name that is empty or whose brackets do not match or nest deeper than 64 in pair 1")
-    }
-
-    @Test(arguments: ["a=1&a[b]=2", "a=1&a[]=2", "a[b]=1&a[]=2", "a[]=1&a[b]=2", "a[b]=1&a[b][c]=2"])
-    func `a name that is both a value and a parent is refused`(text: String) {
-        #expect(errorMessage(text) == "a name that is both a value and a parent in pair 2")
-    }
-
-    @Test func `a form of more than 100 pairs is refused`() {
-        let text = (1...101).map { "n\($0)=\($0)" }.joined(separator: "&")
-        #expect(errorMessage(text) == "more than 100 pairs in pair 101")
+        #expect(errorMessage(Array("a=".utf8) + [0xFF]) == Self.encoding + " 1")
     }
 }
 
 private func form(_ text: String) throws -> String { try JSON(form: text.utf8).text }
-
-private func errorMessage(_ text: String) -> String { errorMessage(Array(text.utf8)) }
 
 private func errorMessage(_ bytes: [UInt8]) -> String {
     do throws(FormSyntaxError) { return "none: \(try JSON(form: bytes))" } catch { return error.description }

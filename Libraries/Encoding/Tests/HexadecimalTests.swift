@@ -7,17 +7,12 @@ import Testing
         #expect([UInt8]().hexadecimal == "")
     }
 
-    @Test(arguments: ["0123456789abcdef", "ffffffffffffffff"])
-    func `a text of lower-case digits is hexadecimal`(text: String) {
-        #expect(text.isHexadecimal(digits: 16))
-        #expect(!text.isHexadecimal(digits: 15))
-        #expect(!text.isHexadecimal(digits: 17))
-    }
-
-    @Test(arguments: [
-        "0123456789ABCDEF", "0123456789abcdeg", "0123456789abcde/", "0123456789abcde:", "0123456789abcde`", "０１２３４",
-    ])
-    func `another text is not hexadecimal`(text: String) {
-        #expect(!text.isHexadecimal(digits: text.utf8.count))
+    @Test func `a text of that many lower-case digits is hexadecimal, and no other`() {
+        for text in ["0123456789abcdef", "ffffffffffffffff"] {
+            #expect([15, 16, 17].map { text.isHexadecimal(digits: $0) } == [false, true, false])
+        }
+        for text in [
+            "0123456789ABCDEF", "0123456789abcdeg", "0123456789abcde/", "0123456789abcde:", "0123456789abcde`", "０１２３４",
+        ] { #expect(!text.isHexadecimal(digits: text.utf8.count)) }
     }
 }

@@ -3,35 +3,28 @@ import Testing
 @testable import Encoding
 
 @Suite struct `Reading a JSON text` {
-    @Test func `any JSON value with white space around it is accepted`() throws {
-        #expect(try JSON(utf8: " null\r\n".utf8) == .null)
-        #expect(try JSON(utf8: "\ttrue ".utf8) == .bool(true))
-        #expect(try JSON(utf8: "\nfalse".utf8) == .bool(false))
-        #expect(try JSON(utf8: #""tea""#.utf8) == "tea")
-        #expect(try JSON(utf8: "[ ]".utf8) == [])
-        #expect(try JSON(utf8: "{ }".utf8) == [:])
-    }
-
-    @Test func `arrays and objects nest`() throws {
-        let text = #"{"event" : {"id": 12, "tags": ["a", null, [true]]}}"#
-        let expected: JSON = ["event": ["id": JSON(12), "tags": ["a", .null, [.bool(true)]]]]
+    @Test(
+        arguments: [
+            (" null\r\n", .null), ("\ttrue ", .bool(true)), ("\nfalse", .bool(false)), (#""tea""#, "tea"), ("[ ]", []),
+            ("{ }", [:]), ("\"\u{7F}\"", "\u{7F}"),
+            (
+                #"{"event" : {"id": 12, "tags": ["a", null, [true]]}}"#,
+                ["event": ["id": JSON(12), "tags": ["a", .null, [.bool(true)]]]]
+            ),
+            // Escapes of RFC 8259, and characters by number in either case of the digits.
+            (#""\"\\\/\b\f\n\r\t""#, .string("\"\\/\u{8}\u{C}\n\r\t")), (#""caf\u00e9 \u00E9 \u20ac""#, "café é €"),
+            (#""\ud83c\udf89 and \uD83C\uDF89""#, "🎉 and 🎉"), (#""\ud800\udc00\udbff\udfff""#, "\u{10000}\u{10FFFF}"),
+            (#""one\ntwo\tthree🎉\\four""#, "one\ntwo\tthree🎉\\four"), (#""a\u0000b""#, "a\0b"),
+        ] as [(String, JSON)])
+    func `a JSON text with white space around it is read as this value`(text: String, expected: JSON) throws {
         #expect(try JSON(utf8: text.utf8) == expected)
     }
 
-    @Test func `members keep their order`() throws {
-        let text = #"{"name":1,"id":2,"lat":3}"#
-        #expect(try JSON(utf8: text.utf8).text == text)
-    }
-
-    @Test func `all members of one name are kept, and the last one counts`() throws {
+    @Test func `members keep their order, all of one name are kept, and the last one counts`() throws {
         let json = try JSON(utf8: #"{"id":1,"lat":2,"id":3}"#.utf8)
         #expect(json["id"] == .number("3"))
         #expect(json.text == #"{"id":1,"lat":2,"id":3}"#)
-    }
-
-    @Test func `a JSON value that is not an object has no members`() throws {
-        #expect(try JSON(utf8: #"["id"]"#.utf8)["id"] == nil)
-        #expect(try JSON(utf8: #""id""#.utf8)["id"] == nil)
+        for text in [#"["id"]"#, #""id""#] { #expect(try JSON(utf8: text.utf8)["id"] == nil) }
     }
 
     @Test(arguments: [
@@ -47,46 +40,18 @@ import Testing
         #expect(throws: JSONSyntaxError.self) { try JSON(utf8: text.utf8) }
     }
 
-    @Test func `a text that nests 64 deep is accepted`() throws {
-        let arrays = String(repeating: "[", count: 64) + String(repeating: "]", count: 64)
-        #expect(try JSON(utf8: arrays.utf8).text == arrays)
-        let objects = String(repeating: #"{"a":"#, count: 64) + "1" + String(repeating: "}", count: 64)
-        #expect(try JSON(utf8: objects.utf8).text == objects)
-    }
-
-    @Test func `a text that nests 65 deep is refused`() {
-        let text = String(repeating: "[", count: 65) + String(repeating: "]", count: 65)
-        #expect(errorMessage(text) == "the nesting is deeper than 64 at line 1, column 65")
-    }
-
-    @Test func `the nesting limit does not count neighbours at one depth`() throws {
-        let text = "[" + Array(repeating: "[[]]", count: 1_000).joined(separator: ",") + "]"
-        #expect(try JSON(utf8: text.utf8).text == text)
+    @Test func `a text nests 64 deep at most, and neighbours at one depth do not count`() throws {
+        for text in [
+            String(repeating: "[", count: 64) + String(repeating: "]", count: 64),
+            String(repeating: #"{"a":"#, count: 64) + "1" + String(repeating: "}", count: 64),
+            "[" + Array(repeating: "[[]]", count: 1_000).joined(separator: ",") + "]",
+        ] { #expect(try JSON(utf8: text.utf8).text == text) }
+        let deeper = String(repeating: "[", count: 65) + String(repeating: "]", count: 65)
+        #expect(errorMessage(deeper) == "the nesting is deeper than 64 at line 1, column 65")
     }
 }
 
 @Suite struct `Reading a string in a JSON text` {
-    @Test func `every escape of RFC 8259 is read`() throws {
-        #expect(try JSON(utf8: #""\"\\\/\b\f\n\r\t""#.utf8) == .string("\"\\/\u{8}\u{C}\n\r\t"))
-    }
-
-    @Test func `a character escaped by number is read in either case of its digits`() throws {
-        #expect(try JSON(utf8: #""caf\u00e9 \u00E9 \u20ac""#.utf8) == "café é €")
-    }
-
-    @Test func `a surrogate pair is read as one character`() throws {
-        #expect(try JSON(utf8: #""\ud83c\udf89 and \uD83C\uDF89""#.utf8) == "🎉 and 🎉")
-        #expect(try JSON(utf8: #""\ud800\udc00\udbff\udfff""#.utf8) == "\u{10000}\u{10FFFF}")
-    }
-
-    @Test func `characters between escapes are kept`() throws {
-        #expect(try JSON(utf8: #""one\ntwo\tthree🎉\\four""#.utf8) == "one\ntwo\tthree🎉\\four")
-    }
-
-    @Test func `an escaped null character is kept`() throws {
-        #expect(try JSON(utf8: #""a\u0000b""#.utf8) == "a\0b")
-    }
-
     @Test func `characters keep their composition`() throws {
         let decomposed: [UInt8] = [0x22, 0x65, 0xCC, 0x81, 0x22]
         #expect(try JSON(utf8: decomposed).utf8 == decomposed)
@@ -112,10 +77,6 @@ import Testing
     @Test(arguments: 0x00..<0x20 as Range<UInt8>)
     func `an unescaped control character is refused`(byte: UInt8) {
         #expect(errorMessage([0x22, 0x61, byte, 0x22]) == "a control character stands unescaped in a string at line 1, column 3")
-    }
-
-    @Test func `a delete character is accepted`() throws {
-        #expect(try JSON(utf8: "\"\u{7F}\"".utf8) == "\u{7F}")
     }
 }
 
@@ -145,26 +106,14 @@ import Testing
         (#""\u12""#, "a hexadecimal digit should stand here, at line 1, column 6"),
         ("\u{FEFF}{}", "a value should stand here, at line 1, column 1"),
         ("'tea'", "a value should stand here, at line 1, column 1"),
+        ("{\n  \"name\": \"Tea\",\n  \"lat\": x\n}", "a value should stand here, at line 3, column 10"),
+        (#""é" x"#, "something follows the JSON text at line 1, column 6"),
     ])
-    func `a syntax error gives the reason and the position`(text: String, expected: String) {
+    func `a syntax error gives the reason, the line and the column in bytes`(text: String, expected: String) {
         #expect(errorMessage(text) == expected)
     }
 
-    @Test func `a syntax error gives its line`() {
-        let text = """
-            {
-              "name": "Tea",
-              "lat": x
-            }
-            """
-        #expect(errorMessage(text) == "a value should stand here, at line 3, column 10")
-    }
-
-    @Test func `a syntax error gives its column in bytes`() {
-        #expect(errorMessage(#""é" x"#) == "something follows the JSON text at line 1, column 6")
-    }
-
-    @Test func `a syntax error gives its line and its column in bytes`() {
+    @Test func `a syntax error has its reason, line and column as values`() {
         #expect(throws: JSONSyntaxError(reason: "a value should stand here,", line: 2, column: 2)) {
             try JSON(utf8: "[\n x]".utf8)
         }

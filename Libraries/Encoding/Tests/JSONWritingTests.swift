@@ -4,41 +4,31 @@ import Testing
 @testable import Encoding
 
 @Suite struct `Writing a JSON value` {
-    @Test func `JSON is written without white space and in the order of its members`() {
-        let json: JSON = [
-            "name": "Tea", "id": JSON(12), "address": .null, "open": .bool(true), "full": .bool(false),
-            "tags": ["a", ["b"], [:], []],
-        ]
-        #expect(json.text == #"{"name":"Tea","id":12,"address":null,"open":true,"full":false,"tags":["a",["b"],{},[]]}"#)
-    }
-
-    @Test func `only the characters that RFC 8259 requires are escaped`() {
-        #expect(
-            JSON.string("\"\\/\n\r\t\u{8}\u{C}\u{0}\u{1F}\u{7F}é🎉").text == #""\"\\/\n\r\t\u0008\u000c\u0000\u001f\#u{7F}é🎉""#)
-    }
-
-    @Test func `the names of members are escaped`() {
-        #expect((["a\"b\n": .null] as JSON).text == #"{"a\"b\n":null}"#)
-    }
-
-    @Test func `JSON is written as UTF-8`() {
-        #expect(JSON.string("é").utf8 == [0x22, 0xC3, 0xA9, 0x22])
+    @Test(
+        arguments: [
+            // Without white space, and in the order of the members.
+            (
+                [
+                    "name": "Tea", "id": JSON(12), "address": .null, "open": .bool(true), "full": .bool(false),
+                    "tags": ["a", ["b"], [:], []],
+                ], #"{"name":"Tea","id":12,"address":null,"open":true,"full":false,"tags":["a",["b"],{},[]]}"#
+            ),
+            // Only the characters that RFC 8259 requires are escaped, in names too.
+            (
+                .string("\"\\/\n\r\t\u{8}\u{C}\u{0}\u{1F}\u{7F}é🎉"),
+                #""\"\\/\n\r\t\u0008\u000c\u0000\u001f\#u{7F}é🎉""#
+            ), (["a\"b\n": .null], #"{"a\"b\n":null}"#),
+            (JSON(String?.none), "null"), (JSON(String?.some("tea")), #""tea""#),
+            (JSON(Int64.min), "-9223372036854775808"), (JSON(Int64.max), "9223372036854775807"), (JSON(Int(-7)), "-7"),
+            (JSON(Int32(-7)), "-7"), (JSON(Int16(-7)), "-7"),
+        ] as [(JSON, String)])
+    func `a JSON value is written as these bytes of UTF-8`(json: JSON, expected: String) {
+        #expect((json.text, json.utf8) == (expected, Array(expected.utf8)))
     }
 
     @Test func `a number that was read keeps its digits`() throws {
         let text = #"[1e400,-0,37.760000000000001,1E+2,123456789012345678901234567890]"#
         #expect(try JSON(utf8: text.utf8).text == text)
-    }
-
-    @Test func `an absent text is written as null`() {
-        #expect(JSON(String?.none).text == "null")
-        #expect(JSON(String?.some("tea")).text == #""tea""#)
-    }
-
-    @Test func `whole numbers of any size are written`() {
-        #expect(JSON(Int64.min).text == "-9223372036854775808")
-        #expect(JSON(Int64.max).text == "9223372036854775807")
-        #expect([JSON(Int(-7)), JSON(Int32(-7)), JSON(Int16(-7))].map(\.text) == ["-7", "-7", "-7"])
     }
 
     @Test(arguments: [0, 7, 10, 1_234_567_890, -1, -10, .max, .min] as [Int64])

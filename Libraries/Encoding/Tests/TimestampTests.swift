@@ -39,6 +39,9 @@ import Testing
         ("2013-09-16T00:00:00-00:00", "2013-09-16T00:00:00.000Z"),
         ("2013-09-16T23:59:00+23:59", "2013-09-16T00:00:00.000Z"),
         ("2012-12-31T22:00:00-03:00", "2013-01-01T01:00:00.000Z"),
+        // A leap second is the second after it.
+        ("2016-12-31T23:59:60Z", "2017-01-01T00:00:00.000Z"), ("2012-07-01T05:29:60+05:30", "2012-07-01T00:00:00.000Z"),
+        ("2016-12-31T15:59:60.5-08:00", "2017-01-01T00:00:00.500Z"),
     ])
     func `a time of any offset is converted to UTC`(text: String, expected: String) {
         #expect(Timestamp(rfc3339: text)?.description == expected)
@@ -53,21 +56,14 @@ import Testing
         #expect(Timestamp(rfc3339: "1969-12-31T23:59:59\(fraction)Z")?.description == "1969-12-31T23:59:59\(expected)Z")
     }
 
-    @Test func `a leap second is read as the second after it`() {
-        #expect(Timestamp(rfc3339: "2016-12-31T23:59:60Z")?.description == "2017-01-01T00:00:00.000Z")
-        #expect(Timestamp(rfc3339: "2012-07-01T05:29:60+05:30")?.description == "2012-07-01T00:00:00.000Z")
-        #expect(Timestamp(rfc3339: "2016-12-31T15:59:60.5-08:00")?.description == "2017-01-01T00:00:00.500Z")
-    }
-
-    @Test(arguments: ["0000", "0004", "1600", "2000", "2024", "9996"])
-    func `29 February is accepted in a leap year`(year: String) {
-        #expect(Timestamp(rfc3339: "\(year)-02-29T00:00:00Z")?.description == "\(year)-02-29T00:00:00.000Z")
-        #expect(Timestamp(rfc3339: "\(year)-02-30T00:00:00Z") == nil)
-    }
-
-    @Test(arguments: ["0001", "0100", "1900", "2023", "2100", "9999"])
-    func `29 February is refused in other years`(year: String) {
-        #expect(Timestamp(rfc3339: "\(year)-02-29T00:00:00Z") == nil)
+    @Test func `29 February is accepted in leap years only`() {
+        for year in ["0000", "0004", "1600", "2000", "2024", "9996"] {
+            #expect(Timestamp(rfc3339: "\(year)-02-29T00:00:00Z")?.description == "\(year)-02-29T00:00:00.000Z")
+            #expect(Timestamp(rfc3339: "\(year)-02-30T00:00:00Z") == nil)
+        }
+        for year in ["0001", "0100", "1900", "2023", "2100", "9999"] {
+            #expect(Timestamp(rfc3339: "\(year)-02-29T00:00:00Z") == nil)
+        }
     }
 
     @Test func `the days of all years from 0000 to 9999 are counted correctly`() throws {
