@@ -15,7 +15,6 @@ extension Target.Dependency {
     static var subprocess: Self { .product(name: "Subprocess", package: "swift-subprocess") }
     static var systemPackage: Self { .product(name: "SystemPackage", package: "swift-system") }
     static var unixSignals: Self { .product(name: "UnixSignals", package: "swift-service-lifecycle") }
-    static var yams: Self { .product(name: "Yams", package: "Yams") }
 }
 
 /// The headers of a system library.
@@ -112,7 +111,7 @@ let targets: [[Target]] = [
         ],
         tests: [
             "App", "HTTPServer", "Hashing", "CZlib", "CZstd", "TestChance", "TestDatabase", "TestExposition", "TestHTTP",
-            "TestServer", .serviceLifecycle, .yams,
+            "TestServer", .serviceLifecycle,
         ],
         testFiles: ["Transcripts"]),
     // The files of the map page. Their list is in web_files.c.
@@ -134,7 +133,7 @@ let targets: [[Target]] = [
         exclude: ["Demo/cities.tsv"],
         tests: [
             "humon", "HTTP", "HTTPServer", "EventStore", "Encoding", "Postgres", "TestChance", "TestDatabase", "TestExposition",
-            "TestRelease", "TestServer", .argumentParser, "Hashing", .logging, .nioHTTP1, .yams,
+            "TestRelease", "TestServer", .argumentParser, "Hashing", .logging, .nioHTTP1,
         ]),
     [
         .executableTarget(name: "humon", dependencies: ["App"]),
@@ -142,7 +141,7 @@ let targets: [[Target]] = [
         .executableTarget(name: "NearMe", dependencies: ["HumonClient"], path: "HumonClient/NearMe"),
         .testTarget(
             name: "HumonClientTests",
-            dependencies: ["humon", "HumonClient", "NearMe", "TestDatabase", "TestServer", .yams], path: "HumonClient/Tests"),
+            dependencies: ["humon", "HumonClient", "NearMe", "TestDatabase", "TestServer"], path: "HumonClient/Tests"),
         .executableTarget(
             name: "FaultInjection",
             dependencies: [
@@ -187,7 +186,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", exact: "1.0.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
-        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
     ],
     targets: Array(targets.joined())
 )

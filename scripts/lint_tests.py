@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Tests of scripts/lint: each rule finds a short sample that breaks it, and accepts a similar one that keeps it. `make lint` runs them."""
-import pathlib, re, sys, tempfile, unittest
+import json, pathlib, re, sys, tempfile, unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -334,6 +334,71 @@ class Documents(Samples):
             (root / "scripts/chart").write_text("raise SystemExit(1)\n")
             self.broken(documents.generated_documents_are_fresh, {}, "docs/peers.svg:1", root=root)
 
+    def test_the_page_and_the_client_have_every_field_and_operation(self):
+        rule, web, client = documents.the_page_and_the_client_have_every_field_and_operation, "Sources/CWebPage/page/", "HumonClient/Sources/"
+        page = client + "HumonClient.docc/Operations.md"
+        document = {"paths": {"/v1/me": {"get": {"operationId": "getMe"}}, "/v1/tasks": {"get": {"operationId": "t", "tags": ["Tasks"]}}},
+                    "components": {"schemas": {"EventPatch": {"properties": {"name": {}}}}}}
+        files = {
+            documents.OPENAPI: json.dumps(document), web + "form.js": '{ name: "name" }', web + "details.js": "event.name", web + "time.js": "",
+            page: "| `getMe` | ``API/me()`` |\n", client + "API.swift": "public func me() {}\n",
+        }
+        self.kept(rule, files)
+        self.broken(rule, files | {web + "form.js": '{ name: "tea" }'}, web + "form.js:1")
+        self.broken(rule, files | {web + "details.js": "event.tea"}, web + "details.js:1")
+        self.broken(rule, files | {page: "\n| `getYou` | ``API/me()`` |\n"}, page + ":1")
+        self.broken(rule, files | {page: "\n| `getMe` | ``API/you()`` |\n"}, page + ":2")
+
+    def document_broken(self, rule, files, document, *changes, place=f"{documents.OPENAPI}:1"):
+        """Sees each change of the document's text break the rule."""
+        self.kept(rule, files | {documents.OPENAPI: document})
+        for old, new in changes:
+            with self.subTest(old=old, new=new):
+                self.assertIn(old, document)
+                self.broken(rule, files | {documents.OPENAPI: document.replace(old, new, 1)}, place)
+
+    def test_the_document_refers_to_everything_that_it_has(self):
+        document = json.dumps({
+            "paths": {"/a": {"get": {"operationId": "getA", "security": [{"token": []}], "responses": {
+                "200": {"links": {"next": {"operationId": "getA"}}}, "400": {"$ref": "#/components/responses/Bad"}}}}},
+            "components": {"securitySchemes": {"token": {}}, "responses": {"Bad": {}}}})
+        self.document_broken(
+            documents.the_document_refers_to_everything_that_it_has, {}, document, ('"Bad": {}', '"Bad": {}, "Tea": {}'),
+            ('"Bad": {}', ""), ('"token": []', '"key": []'), ('"next": {"operationId": "getA"', '"next": {"operationId": "getB"'))
+
+    def test_errors_are_documented(self):
+        responses = {status: {"$ref": "#/components/responses/Bad"} for status in ("400",)}
+        responses |= {status: {"content": {"application/problem+json": {"schema": {"properties": {
+            "status": {"const": int(status)}, "code": {"enum": ["a"]}}}}}} for status in ("405", "408", "414", "431", "500", "503")}
+        document = json.dumps({
+            "paths": {"/a": {"get": {"responses": responses}}},
+            "components": {
+                "schemas": {"ErrorCode": {"x-codes": [{"const": "bad_tea", "x-status": 400}, {"const": "not_found", "x-status": 404}]}},
+                "responses": {"Bad": {"content": {"application/problem+json": {
+                    "schema": {"properties": {"status": {"const": 400}, "code": {"enum": ["bad_tea"]}}},
+                    "example": {"type": "/docs#error-bad_tea", "title": "Bad tea", "status": 400, "code": "bad_tea"}}}}}}})
+        files = {
+            "Sources/HTTP/API.swift": '/// ErrorCode("example")\nErrorCode("bad_tea")\nHTTPError(.notFound, "Tea")\nHTTPError(.gone, code: x)\n',
+            "Libraries/HTTPServer/Sources/HTTPServer.swift": "",
+            "HumonClient/Sources/Errors/Problem.swift": '= Code(rawValue: "bad_tea")',
+            "Sources/CDocumentation/docs.html": '<tr id="error-bad_tea"><tr id="error-not_found"><tr id="error-missing">',
+        }
+        rule = documents.errors_are_documented
+        self.document_broken(
+            rule, files, document, ('"const": "not_found"', '"const": "missing"'), ('"x-status": 400', '"x-status": 422'),
+            ('"enum": ["bad_tea"]', '"enum": []'), ('"title": "Bad tea"', '"title": "Tea"'), ("#error-bad_tea", "#bad_tea"),
+            ('"status": 400, "code"', '"status": 401, "code"'), ('"503": ', '"504": '), ('{"const": 405}', '{"const": 406}'))
+        files[documents.OPENAPI] = document
+        own = "    var code: String? {\n        switch self {\n        case .late: \"too_late\"\n        }\n    }\n"
+        self.broken(rule, files | {"Sources/Events/EventRules.swift": own}, f"{documents.OPENAPI}:1")
+        self.broken(rule, files | {"HumonClient/Sources/Errors/Problem.swift": '\n= Code(rawValue: "tea")'}, "HumonClient/Sources/Errors/Problem.swift:2")
+        self.broken(rule, files | {"Sources/CDocumentation/docs.html": '<tr id="error-bad_tea">'}, "Sources/CDocumentation/docs.html:1")
+
+    def test_the_api_page_has_no_markdown(self):
+        rule, page = documents.the_api_page_has_no_markdown, "Sources/CDocumentation/docs.html"
+        self.kept(rule, {page: "<pre>\n`a`</pre><style>**</style>Tea"})
+        for mark in ("`a`", "**a**", "{{a}}"): self.broken(rule, {page: f"<pre>\n</pre>{mark}"}, page + ":2")
+
     def test_code_in_a_page(self):
         page = Page("a.md", "# A: b-c `d`\n`make\ntest` and\n  ```sh\n$ humon serve\n  ```\n`a`\n")
         self.assertEqual(page.anchors, {"a-b-c-d"})
@@ -414,6 +479,87 @@ class Deployment(Samples):
             "Dockerfile": ("COPY Package.swift Sources ./\nCOPY --from=a /b /c\n", "COPY Package.swift Tea ./\n"),
         }, "deploy/humon.env:1", "deploy/humon.env:2", "docker-compose.yml:1", "Dockerfile:1")
 
+    NODE = """services:
+  node:
+    image: humon:${IMAGE_TAG:-local}
+    cap_drop: [ALL]
+    security_opt: ["no-new-privileges:true"]
+    mem_limit: 1g
+    cpus: "0.5"
+    pids_limit: 512
+    read_only: true
+    logging: { options: { max-size: 10m, max-file: "5" } }
+    ports: ["127.0.0.1:80:80"]
+    secrets: [password]
+    depends_on:
+      node: {}
+    networks: [inside]
+secrets:
+  password:
+networks:
+  inside:
+"""
+
+    def service_broken(self, rule, files, *changes):
+        """Sees each change of the service `node` break the rule."""
+        for old, new in changes:
+            with self.subTest(old=old):
+                self.assertIn(old, self.NODE)
+                self.broken(rule, files | {"docker-compose.yml": self.NODE.replace(old, new)}, "docker-compose.yml:2")
+
+    def test_services_name_what_is_declared(self):
+        rule = deployment.services_name_what_is_declared
+        files = {
+            "docker-compose.yml": self.NODE, "deploy/make-secrets": "keep password\n", "docs/deploying.md": "secrets/receiver",
+            "deploy/prometheus/alertmanager.yml": "",
+        }
+        self.kept(rule, files)
+        self.service_broken(
+            rule, files, ("[password]", "[word]"), ("[password]", "[{ source: word }]"), ("[inside]", "[outside]"), ("[inside]", "[]"), ("      node: {}", "      tea: {}"))
+        self.broken(rule, files | {"deploy/make-secrets": "keep word\n"}, "docker-compose.yml:17")
+        receiver = {"deploy/prometheus/alertmanager.yml": "url_file: /run/secrets/receiver\n"}
+        alertmanager = {"docker-compose.yml": "services:\n  alertmanager:\n    networks: [a]\n    secrets: [receiver]\nsecrets: { receiver: }\nnetworks: { a: }\n"}
+        self.kept(rule, files | receiver | alertmanager)
+        self.broken(rule, files | alertmanager, "docker-compose.yml:2")
+        self.broken(rule, files | receiver | alertmanager | {"docs/deploying.md": ""}, "docs/deploying.md:1")
+
+    def test_images_have_the_tag_of_one_release(self):
+        rule = deployment.images_have_the_tag_of_one_release
+        bases = "ARG A_IMAGE=a:1.2\nARG B_IMAGE=b:1.2.3\nARG C_IMAGE=c:13.1\n"
+        files = {"docker-compose.yml": self.NODE, "Dockerfile": bases}
+        self.kept(rule, files)
+        self.kept(rule, files | {"docker-compose.yml": self.NODE.replace("humon:${IMAGE_TAG:-local}", "nginx:v1.2.3-alpine")})
+        for image in ("nginx", "nginx:latest", "nginx:1"): self.service_broken(rule, files, ("humon:${IMAGE_TAG:-local}", image))
+        self.broken(rule, files | {"Dockerfile": bases.replace("c:13.1", "c:latest")}, "Dockerfile:3")
+        self.broken(rule, files | {"Dockerfile": bases.replace("C_IMAGE", "C")}, "Dockerfile:1")
+
+    def test_containers_are_confined(self):
+        rule, files = deployment.containers_are_confined, {"docker-compose.yml": self.NODE}
+        self.kept(rule, files)
+        self.kept(rule, {"docker-compose.yml": self.NODE.replace('cpus: "0.5"', "cpu_shares: 1024")})
+        self.service_broken(
+            rule, files, ("[ALL]", "[]"), ("new-privileges:true", "new-privileges:false"), ("mem_limit: 1g", "x: 1g"), ('"0.5"', '"2"'),
+            ('cpus: "0.5"', "x: 1"), ("pids_limit", "x"), ("read_only: true", "read_only: false"), ("max-size", "x"), ("max-file", "x"),
+            ("127.0.0.1:80", "80"), ("127.0.0.1:80", "0.0.0.0:80"))
+
+    def test_nginx_fits_into_its_memory(self):
+        rule, server, tls = deployment.nginx_fits_into_its_memory, "deploy/nginx/server.conf", "deploy/nginx/templates/tls.conf.template"
+        limits = "limit_conn requests_of_client a;\nlimit_req zone=rate_of_client ;\n"
+        text = limits + "limit_conn streams_of_client a;\nlimit_conn requests_of_all 1000;\nclient_body_buffer_size 128k;\n" \
+            "proxy_buffers 8 16k;\nproxy_buffer_size 16k;\n"
+        files = {
+            server: text, tls: limits + "http2_max_concurrent_streams 32;\n",
+            "docker-compose.yml": "services:\n  proxy:\n    mem_limit: 1g\n",
+        }
+        self.kept(rule, files)
+        for old, new in (("1000", "3000"), ("128k", "500k"), ("buffers 8", "buffers 40"), ("size 16k", "size 900k")):
+            self.broken(rule, files | {server: text.replace(old, new)}, f"{server}:4")
+        self.broken(rule, files | {server: text.replace("requests_of_all", "x")}, f"{server}:1")
+        self.broken(rule, files | {server: text.replace("streams_of_client", "x")}, f"{server}:1")
+        self.broken(rule, files | {tls: limits}, f"{tls}:1")
+        self.broken(rule, files | {tls: "http2_max_concurrent_streams 32;\n"}, f"{tls}:1")
+        self.broken(rule, files | {"docker-compose.yml": "services:\n  proxy:\n    mem_limit: 2g\n"}, "docker-compose.yml:2")
+
     def test_nginx_is_careful(self):
         rule = deployment.nginx_is_careful
         server, templates = "deploy/nginx/server.conf", "deploy/nginx/templates/"
@@ -440,9 +586,11 @@ class Deployment(Samples):
     def test_databases_are_careful(self):
         rule = deployment.databases_are_careful
         patroni, alone = "deploy/patroni/patroni.yml", "deploy/postgres/postgresql.conf"
+        leader = "bootstrap:\n  dcs:\n    synchronous_mode: true\n    ttl: 20\n    loop_wait: 5\n    retry_timeout: 5\n"
         settings = "archive_command{0} 'a'\narchive_timeout{0} 60\nwal_compression{0} on\n"
         files = {
-            patroni: settings.format(":") + "max_connections: 100\n- host all humon 10.0.0.0/8\n", alone: settings.format(" ="),
+            patroni: settings.format(":") + leader + "max_connections: 100\nhosts:\n- host all humon 10.0.0.0/8\n",
+            alone: settings.format(" ="),
             "deploy/postgres/pg_hba.conf": "local all postgres peer\nhostssl all humon,doctor all\n",
             "deploy/haproxy/haproxy.cfg": "server a 10.0.0.1:5432 maxconn 40\n",
             "deploy/etcd/etcd.template": "ETCD_AUTO_COMPACTION_RETENTION=1h\n",
@@ -452,6 +600,8 @@ class Deployment(Samples):
         self.kept(rule, files)
         self.broken(rule, files | {alone: settings.format(" =").replace("60", "90")}, f"{patroni}:2")
         self.broken(rule, files | {alone: settings.format(" =").replace("archive_command", "#")}, f"{patroni}:1")
+        self.broken(rule, files | {patroni: files[patroni].replace("mode: true", "mode: false")}, f"{patroni}:6")
+        self.broken(rule, files | {patroni: files[patroni].replace("retry_timeout: 5", "retry_timeout: 8")}, f"{patroni}:7")
         self.broken(rule, files | {"deploy/postgres/pg_hba.conf": "local all postgres peer\n"}, "deploy/postgres/pg_hba.conf:1")
         self.broken(rule, files | {"deploy/postgres/pg_hba.conf": "host\tall\tpostgres\tall\n"}, "deploy/postgres/pg_hba.conf:1")
         self.broken(rule, files | {"deploy/postgres/pg_hba.conf": "\nhost all humon,postgres all\n"}, "deploy/postgres/pg_hba.conf:2")

@@ -1,7 +1,5 @@
 import Foundation
-import TestDatabase
 import Testing
-import Yams
 
 @testable import HumonClient
 
@@ -12,15 +10,6 @@ extension HumonError {
 }
 
 @Suite struct `The errors of the client` {
-    @Test func `every code of the client is one of the API`() throws {
-        let document = try #require(try Yams.load(yaml: Repository.text("docs/openapi.yaml")) as? [String: Any])
-        let schemas = try #require((document["components"] as? [String: Any])?["schemas"] as? [String: Any])
-        let list = try #require((schemas["ErrorCode"] as? [String: Any])?["x-codes"] as? [[String: Any]])
-        let source = try Repository.text("HumonClient/Sources/Errors/Problem.swift")
-        let codes = source.matches(of: /= Code\(rawValue: "(\w+)"\)/).map { String($0.1) }
-        #expect(!codes.isEmpty && Set(codes).isSubset(of: list.compactMap { $0["const"] as? String }))
-    }
-
     @Test func `problem details are read with fields, request id and pause`() {
         let body = """
             {"type":"/docs#error-validation_failed","title":"Validation failed","status":422,"code":"validation_failed",

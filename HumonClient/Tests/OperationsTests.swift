@@ -2,30 +2,10 @@ import Foundation
 import TestDatabase
 import TestServer
 import Testing
-import Yams
 
 @testable import HumonClient
 
 @Suite struct `The operations of the client` {
-    @Test func `the documentation names a function for every operation of v1, and the sources declare it`() throws {
-        let document = try #require(try Yams.load(yaml: Repository.text("docs/openapi.yaml")) as? [String: Any])
-        let paths = try #require(document["paths"] as? [String: [String: Any]])
-        // Accounts and their tasks are another app's.
-        let operations = paths.filter { $0.key.hasPrefix("/v1/") }.values.flatMap(\.values).compactMap { $0 as? [String: Any] }
-            .filter { ![["Tasks"], ["Accounts"]].contains($0["tags"] as? [String]) }.compactMap { $0["operationId"] as? String }
-        let page = try Repository.text("HumonClient/Sources/HumonClient.docc/Operations.md")
-        let rows = page.matches(of: /(?m)^\| (`.*?`) \| (.*) \|$/)
-        let documented = rows.flatMap { $0.1.matches(of: /`(\w+)`/).map { String($0.1) } }
-        #expect(documented.sorted() == operations.sorted())
-        let files =
-            ["Users", "Events", "Lists", "Attendances"].map { "Operations/HumonAPI+\($0)" }
-            + ["HumonAPI", "Changes/Changes"]
-        let sources = try files.map { try Repository.text("HumonClient/Sources/\($0).swift") }.joined()
-        for function in rows.flatMap({ $0.2.matches(of: /API\/(\w+)\(/).map { String($0.1) } }) {
-            #expect(sources.contains("public func \(function)("), "\(function)")
-        }
-    }
-
     @Test func `an event is created, read, changed, attended, listed, cancelled, and found in pages`() async throws {
         try await TestClient.with { client in
             let humon = client.humon

@@ -1,7 +1,6 @@
 import Foundation
 import TestDatabase
 import Testing
-import Yams
 
 @testable import HumonClient
 
@@ -20,7 +19,8 @@ import Yams
         startedAt: Date(timeIntervalSince1970: 0), endedAt: .set(Date(timeIntervalSince1970: 1)))
 
     @Test func `an event, a draft and a patch have every field of the API's document`() throws {
-        let document = try #require(try Yams.load(yaml: Repository.text("docs/openapi.yaml")) as? [String: Any])
+        let text = try Repository.text("Sources/CDocumentation/openapi.json")
+        let document = try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
         let components = try #require(document["components"] as? [String: [String: [String: Any]]])
         let example = try JSONSerialization.data(withJSONObject: try #require(components["examples"]?["Event"]?["value"]))
         let event = try JSONDecoder().decode(Event.self, from: example)

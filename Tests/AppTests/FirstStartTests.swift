@@ -33,22 +33,4 @@ import Testing
             }
         }
     }
-
-    @Test func `a second first start is refused and names the other process`() async throws {
-        for _ in 0..<3 {
-            try await HumonProcess.withDirectory { directory in
-                let servers = try (0..<2).map { _ in try HumonProcess(["serve"], in: directory) }
-                func loser() -> Int? { servers.firstIndex { $0.error.contains("Another program") } }
-                defer { for server in servers { server.send(SIGKILL) } }
-                try await eventually("a server that is refused") { loser() != nil }
-                let loser = try #require(loser())
-                let winner = servers[1 - loser]
-                #expect(servers[loser].error.contains("Another program (process \(winner.identifier)) is running on"))
-                #expect(try await servers[loser].untilExit() == 1)
-                _ = try await winner.port()
-                #expect(winner.output.contains("There are no events yet."))
-                #expect(try await winner.stop() == 0)
-            }
-        }
-    }
 }

@@ -38,7 +38,10 @@ import Testing
             let hidden = try await humon(["hide", "\(id)", "--reason", "Sells tickets that do not exist", "--json"])
             #expect(hidden.output == #"{"event":1,"hidden":true,"version":2,"position":3}"# + "\n", "\(hidden.error)")
             #expect(try await get(at: "3") == #"404 {"message":"Not Found"}"#)
+            #expect(try await get("nobody", at: "3") == #"404 {"message":"Not Found"}"#)
             #expect(try await get(owner, at: "3") == #"410 {"message":"Event Hidden"}"#)
+            let own = [("tb-device-token", owner), ("humon-position", "3")]
+            #expect(try await exchange("GET", base + "/users/me/events", headers: own).body == "[]")
 
             let again = try await humon(["hide", "\(id)", "--reason", "Another reason", "--json"])
             #expect(again.output == #"{"event":1,"hidden":true,"version":2,"position":null}"# + "\n", "\(again.error)")

@@ -22,22 +22,6 @@ import Testing
         }
     }
 
-    @Test func `SIGTERM stops the private PostgreSQL, and the next start has all data`() async throws {
-        try await HumonProcess.withDirectory { directory in
-            let environment = ["TB_APP_SECRET": HumonProcess.secret]
-            let headers = [("tb-app-secret", HumonProcess.secret), ("tb-device-token", "phone")]
-            let first = try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
-                try await exchange("POST", "http://127.0.0.1:\(port)/v1/users", headers: headers).body
-            }
-            #expect(!FileManager.default.fileExists(atPath: directory.appending(path: "data/cluster/postmaster.pid").path))
-            let second = try await HumonProcess.withServer(in: directory, environment: environment) { _, port in
-                try await exchange("POST", "http://127.0.0.1:\(port)/v1/users", headers: headers).body
-            }
-            #expect(first == second)
-            #expect(first == #"{"id":1,"device_token":"phone","auth_token":"phone"}"#)
-        }
-    }
-
     @Test func `a second server on the directory or the operators' port is refused, and a command may use it`() async throws {
         try await HumonProcess.withDirectory { directory in
             try await HumonProcess.withServer(in: directory) { server, port in

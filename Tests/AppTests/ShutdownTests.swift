@@ -1,6 +1,5 @@
 import Foundation
 import Postgres
-import Synchronization
 import TestDatabase
 import TestServer
 import Testing
@@ -52,28 +51,6 @@ import Testing
         }
     }
 
-    @Test func `open requests are finished, new connections are refused and idle ones closed`() async throws {
-        try await HumonProcess.withServer { server, port, _ in
-            let headers = [("tb-app-secret", HumonProcess.secret), ("tb-device-token", "phone")]
-            #expect(try await exchange("POST", "http://127.0.0.1:\(port)/v1/users", headers: headers).status == 200)
-            let (silent, busy) = (try RawConnection(port: port), try RawConnection(port: port))
-            let body = #"{"event":{"id":1}}"#
-            try silent.send(Self.read)
-            _ = try await silent.receive(until: Self.isWholeAnswer)
-            try busy.send(Self.openRequest("phone", bodyLength: body.utf8.count))
-            #expect(try await busy.receive { $0.hasSuffix("\r\n\r\n") }.text.hasPrefix("HTTP/1.1 100 "))
-            try busy.send(String(body.prefix(5)))
-            server.send(SIGTERM)
-            let ended = try await silent.receive()
-            #expect((ended.text, ended.isEnded) == ("", true))
-            #expect(throws: RawConnection.Failed.self) { try RawConnection(port: port) }
-            try busy.send(String(body.dropFirst(5)))
-            let answer = try await busy.receive()
-            #expect(answer.text.contains("404 Not Found") && answer.text.hasSuffix(#"{"message":"Not Found"}"#))
-            #expect(try await server.untilExit() == 0)
-        }
-    }
-
     @Test func `requests of clients that disconnected are finished`() async throws {
         try await HumonProcess.withServer { server, port, database in
             let headers = [("tb-app-secret", HumonProcess.secret), ("tb-device-token", "phone")]
@@ -106,34 +83,4 @@ import Testing
             }
         }
     }
-
-    @Test func `every request gets a response`() async throws {
-        try await HumonProcess.withServer(environment: ["HUMON_DRAIN_SECONDS": "1"]) { server, port, _ in
-            let answered = Count()
-            try await withThrowingTaskGroup(of: Void.self) { clients in
-                for _ in 0..<16 {
-                    clients.addTask {
-                        let connection = try RawConnection(port: port)
-                        while true {
-                            try connection.send(Self.read)
-                            let answer = try await connection.receive(until: Self.isWholeAnswer)
-                            #expect(answer.text.contains("200 OK") && Self.isWholeAnswer(answer.text))
-                            answered.value.withLock { $0 += 1 }
-                            if answer.text.lowercased().contains("connection: close") { return }
-                        }
-                    }
-                }
-                // The signal meets clients that send one request after the other.
-                try await eventually("responses") { answered.value.withLock { $0 } >= 100 }
-                server.send(SIGTERM)
-                try await clients.waitForAll()
-            }
-            #expect(try await server.untilExit() == 0)
-        }
-    }
-}
-
-/// A number that several tasks increase.
-private final class Count: Sendable {
-    let value = Mutex(0)
 }

@@ -12,17 +12,6 @@ import Testing
     private struct Fleet: Sendable {
         static let secret = HumonProcess.secret
         let ports: [Int]
-        let directory: URL
-        let environment: [String: String]
-
-        /// Sends a form with an account's fields, as the client of the to-do app does.
-        func sendAccount(_ path: String, _ number: Int, email: String) async throws -> (status: Int, body: String) {
-            let answer = try await exchange(
-                "POST", "http://127.0.0.1:\(ports[number % ports.count])\(path)",
-                headers: [("content-type", "application/x-www-form-urlencoded; charset=utf-8")],
-                body: "user%5Bname%5D=Ann&user%5Bemail%5D=\(email)&user%5Bpassword%5D=correct.horse.battery")
-            return (answer.status, answer.body)
-        }
 
         func send(_ method: String, _ path: String, _ number: Int, token: String? = nil, body: String = "") async throws -> (
             status: Int, body: String
@@ -37,14 +26,10 @@ import Testing
 
     private static func withFleet(_ body: (Fleet, TestDatabase) async throws -> Void) async throws {
         try await HumonProcess.withDatabase { database, directory in
-            // All requests come from one address.
-            let environment = [
-                "DATABASE_URL": database.url, "TB_APP_SECRET": Fleet.secret, "HUMON_SIGN_INS_PER_MINUTE": "0",
-            ]
+            let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": Fleet.secret]
             try await HumonProcess.withServer(in: directory, environment: environment) { _, first in
                 try await HumonProcess.withServer(in: directory, environment: environment) { _, second in
-                    try await body(
-                        Fleet(ports: [first, second], directory: directory, environment: environment), database)
+                    try await body(Fleet(ports: [first, second]), database)
                 }
             }
         }
@@ -92,38 +77,6 @@ import Testing
                 let versions = try await reader.read(stream: StreamName("event-1")).map(\.envelope.version)
                 #expect(versions == Array(1...51))
                 #expect(recorded.filter { $0.envelope.stream.category == "attendance" }.count == 1)
-            }
-        }
-    }
-
-    @Test func `of two sign-ups with one e-mail address, in different cases and at two servers at once, one is refused`()
-        async throws
-    {
-        let taken = #"{"message":"Validation Failed","errors":["Email has already been taken"]}"#
-        try await Self.withFleet { fleet, database in
-            for person in 0..<6 {
-                let spellings = ["racer\(person)@example.org", "Racer\(person)@EXAMPLE.org"]
-                // The server that gets the first request changes, so that either may be faster.
-                let answers = try await Self.atOnce(2) {
-                    try await fleet.sendAccount("/v1/users.json", person + $0, email: spellings[(person / 2 + $0) % 2])
-                }
-                #expect(answers.map(\.status).sorted() == [200, 422], "\(person)")
-                #expect(answers.filter { $0.status == 422 }.map(\.body) == [taken], "\(person)")
-                let id = try #require(answers.first { $0.status == 200 }?.body.firstMatch(of: /"id":(\d+)/)).1
-                for (server, spelling) in spellings.enumerated() {
-                    let signedIn = try await fleet.sendAccount("/v1/users/sign_in.json", server, email: spelling)
-                    #expect(signedIn.status == 200)
-                    #expect(signedIn.body.contains(#""id":\#(id),"#), "\(spelling)")
-                }
-            }
-            let created = try await database.withClient { client in
-                try await client.query("SELECT count(*) FROM log.recorded_events WHERE type = 'AccountCreated'")
-                    .decode(Int64.self)
-            }
-            #expect(created == [6])
-            for command in [["log", "verify"], ["projections", "verify", "--all"]] {
-                let result = try await HumonProcess.run(command, in: fleet.directory, environment: fleet.environment)
-                #expect(result.status == 0, "\(command): \(result.output)\(result.error)")
             }
         }
     }

@@ -19,11 +19,4 @@ import Testing
             for attribute in ["src=", "@import", "url(", "<script", "<link"] { #expect(!answer.body.contains(attribute)) }
         }
     }
-
-    @Test func `the page contains no unrendered Markdown`() throws {
-        // Examples may contain these characters.
-        let page = try Repository.text("Sources/CDocumentation/docs.html")
-        let prose = page.replacing(#/(?s:<pre.*?</pre>|<style>.*?</style>)/#, with: "")
-        for mark in ["`", "**", "{{"] { #expect(!prose.contains(mark), "\(mark)") }
-    }
 }

@@ -224,10 +224,6 @@ struct TestAPI: Sendable {
     /// The entity tag that a read of an event has now.
     func tag(_ path: String) async throws -> String? { try await send(.get, path, headers: [:]).header("etag") }
 
-    func unhide(_ id: Int64) async throws {
-        _ = try await events.unhide(EventID(rawValue: id), context: CommandContext(requestID: "test"))
-    }
-
     struct UnexpectedAnswer: Error { var answer: Answer }
 }
 

@@ -1,6 +1,8 @@
 """The rules about what surrounds the program: Makefile, manifests, migrations, and the files of a deployment."""
 import re
 
+import yaml
+
 from .tree import line_at, line_of, rule
 
 @rule
@@ -139,6 +141,94 @@ def deployment_files_name_settings_and_files_that_exist(tree):
                 if not tree.exists(file): yield path, number, f"{file} is not there; correct the path"
 
 
+COMPOSE = "docker-compose.yml"
+
+
+def services(tree):
+    """The services of Compose: name, line and what Compose reads, with the parts that they share."""
+    text = tree.text(COMPOSE)
+    for name, service in ((yaml.safe_load(text) or {}).get("services") or {}).items(): yield name, line_of(text, f"\n  {name}:") + 1, service
+
+
+@rule
+def services_name_what_is_declared(tree):
+    document = yaml.safe_load(tree.text(COMPOSE)) or {}
+    declared = {kind: set(document.get(kind) or {}) for kind in ("services", "secrets", "networks")}
+    # No script can make the addresses of receivers: the guide asks for them, and Compose starts no Alertmanager without.
+    receivers = set(re.findall(r"url_file: /run/secrets/(\w+)", tree.text("deploy/prometheus/alertmanager.yml")))
+    for name, line, service in services(tree):
+        secrets = [secret["source"] if isinstance(secret, dict) else secret for secret in service.get("secrets") or []]
+        named = {"secrets": secrets, "services": service.get("depends_on") or [], "networks": service.get("networks") or []}
+        for kind, names in named.items():
+            for other in sorted({*names} - declared[kind]): yield COMPOSE, line, f"{name} names {other}, which {kind} do not declare; declare it"
+        if not named["networks"]: yield COMPOSE, line, f"{name} joins no network; name its networks"
+        if name == "alertmanager" and {*secrets} != receivers: yield COMPOSE, line, "alertmanager.yml reads other secrets; make the two equal"
+    for address in sorted(receivers):
+        if f"secrets/{address}" not in tree.text("docs/deploying.md"): yield "docs/deploying.md", 1, f"the guide does not ask for secrets/{address}; add it"
+    made = set(re.findall(r"(?m)^keep (\w+)", tree.text("deploy/make-secrets")))
+    for secret in sorted(declared["secrets"] - made - receivers):
+        yield COMPOSE, line_of(tree.text(COMPOSE), f"\n  {secret}:") + 1, f"nobody makes {secret}; add it to deploy/make-secrets"
+
+
+@rule
+def images_have_the_tag_of_one_release(tree):
+    for name, line, service in services(tree):
+        if not re.search(r":(v?\d+\.\d+(\.\d+)?[\w.-]*|\$\{IMAGE_TAG:-local\})$", service.get("image", "")):
+            yield COMPOSE, line, f"the image of {name} may change; give it the tag of a release"
+    text = tree.text("Dockerfile")
+    bases = re.findall(r"(?m)^ARG \w+_IMAGE=(\S+)$", text)
+    if len(bases) != 3: yield "Dockerfile", 1, "this rule does not find three images; correct the rule"
+    for base in bases:
+        if not re.search(r":\d+\.\d+", base): yield "Dockerfile", line_of(text, base), f"{base} may change; give it the tag of a release"
+
+
+@rule
+def containers_are_confined(tree):
+    for name, line, service in services(tree):
+        processors = str(service.get("cpus", ""))
+        options = (service.get("logging") or {}).get("options") or {}
+        kept = {
+            "cap_drop: [ALL]": service.get("cap_drop") == ["ALL"],
+            "security_opt: no-new-privileges": service.get("security_opt") == ["no-new-privileges:true"],
+            "mem_limit": isinstance(service.get("mem_limit"), str),
+            # Docker refuses a limit above the processors of the machine.
+            "cpu_shares, or one of cpus at most": isinstance(service.get("cpu_shares"), int)
+            or re.fullmatch(r"[0-9.]+", processors) is not None and float(processors) <= 1,
+            "pids_limit": isinstance(service.get("pids_limit"), int),
+            # The database also writes outside of its volumes: its socket, and files of its entrypoint.
+            "read_only: true": service.get("read_only") is True or name == "database",
+            "max-size and max-file of its log": {"max-size", "max-file"} <= {*options},
+        }
+        for part, is_there in kept.items():
+            if not is_there: yield COMPOSE, line, f"{name} has not {part}; add it"
+        for port in service.get("ports") or []:
+            if not str(port).startswith(("127.0.0.1:", "${PROXY_ADDRESS:-127.0.0.1}:")):
+                yield COMPOSE, line, f"without TLS {name} is open to the network at {port}; publish it on loopback"
+
+
+@rule
+def nginx_fits_into_its_memory(tree):
+    path, tls = "deploy/nginx/server.conf", "deploy/nginx/templates/tls.conf.template"
+    text = tree.text(path)
+
+    def number(pattern):
+        match = re.search(pattern, text)
+        return int(match[1]) if match else 1 << 30
+
+    response = 16 * number(r"\nproxy_buffers (\d+) 16k;") + number(r"\nproxy_buffer_size (\d+)k;")
+    requests = number(r"\nlimit_conn requests_of_all (\d+);")
+    # The rest is for streams and connections.
+    if requests * (number(r"\nclient_body_buffer_size (\d+)k;") + response) * 1_024 >= 600_000_000:
+        yield path, line_of(text, "limit_conn requests_of_all"), "the buffers of all requests do not fit into 600 MB; lower one of the numbers"
+    for name, line, service in services(tree):
+        if name == "proxy" and service.get("mem_limit") != "1g": yield COMPOSE, line, "the rule reckons with 1g for nginx; correct the rule"
+    if "http2_max_concurrent_streams 32;" not in tree.text(tls): yield tls, 1, "a connection has too many streams; set http2_max_concurrent_streams 32"
+    for limit in ("limit_conn requests_of_client ", "limit_conn streams_of_client ", "limit_req zone=rate_of_client "):
+        # The server that redirects to TLS does not include server.conf, and has no streams.
+        for file in (path, *(() if "streams" in limit else (tls,))):
+            if limit not in tree.text(file): yield file, 1, f"a client has no limit; add {limit.strip()}"
+
+
 @rule
 def nginx_is_careful(tree):
     for path in tree.below("deploy/nginx"):
@@ -183,6 +273,12 @@ def databases_are_careful(tree):
         for match in admissions:
             if {"postgres", "all"}.intersection(match[1].split(",")):
                 yield path, line_at(tree.text(path), match.start()), "the network admits a superuser; name the users, without postgres"
+    settings = ((yaml.safe_load(tree.text(patroni)) or {}).get("bootstrap") or {}).get("dcs") or {}
+    if settings.get("synchronous_mode") is not True:
+        yield patroni, line_of(tree.text(patroni), "synchronous_mode"), "a replica without all acknowledged writes may lead; set synchronous_mode: true"
+    times = [settings.get(name, 1 << 30) for name in ("ttl", "loop_wait", "retry_timeout")]
+    if times[1] + 2 * times[2] > times[0]:
+        yield patroni, line_of(tree.text(patroni), "ttl:"), "a leader may be replaced too early; keep loop_wait + 2 * retry_timeout within ttl"
     passed = re.search(r"server a .* maxconn (\d+)", tree.text("deploy/haproxy/haproxy.cfg"))
     there = re.search(r"max_connections: (\d+)", tree.text(patroni))
     if not passed or not there or 2 * int(passed[1]) + int(there[1]) // 5 > int(there[1]):

@@ -1,5 +1,5 @@
 """The rules about documents: links, names, records, and the code that they show."""
-import os, re, subprocess, sys
+import json, os, re, subprocess, sys
 
 from .deployment import alerts
 from .tree import idle_exceptions, line_at, line_of, rule
@@ -224,3 +224,120 @@ def generated_documents_are_fresh(tree):
                                ("scripts/openapi", "docs/openapi.yaml", "openapi")):
         if tree.root and subprocess.run([sys.executable, "-B", tree.root / script, "--check"], stdout=subprocess.DEVNULL).returncode:
             yield page, 1, f"it differs from what {script} makes; run make docs NAME={name}"
+
+
+# The OpenAPI document
+
+
+OPENAPI = "Sources/CDocumentation/openapi.json"
+METHODS = ("get", "put", "post", "delete", "patch")
+
+
+def openapi(tree):
+    """The document, and each operation with its name."""
+    document = json.loads(tree.text(OPENAPI) or "{}")
+    operations = [(f"{method.upper()} {path}", operation) for path, methods in document.get("paths", {}).items()
+                  for method, operation in methods.items() if method in METHODS]
+    return document, operations
+
+
+def component(document, kind, name):
+    return document.get("components", {}).get(kind, {}).get(name, {})
+
+
+def problem(document, response):
+    """Status and codes of a response with problem details, and its examples; `None` for any other."""
+    if "$ref" in response: response = component(document, *response["$ref"].split("/")[-2:])
+    content = response.get("content", {}).get("application/problem+json", {})
+    special = content.get("schema", {}).get("properties")
+    if special is None: return None
+    examples = [content["example"]] if "example" in content else [example["value"] for example in content.get("examples", {}).values()]
+    return special.get("status", {}).get("const"), special.get("code", {}).get("enum", []), examples
+
+
+@rule
+def the_page_and_the_client_have_every_field_and_operation(tree):
+    document, operations = openapi(tree)
+    form, names = "Sources/CWebPage/page/form.js", component(document, "schemas", "EventPatch").get("properties", {})
+    inputs = set(re.findall(r'\{ name: "(\w+)"', tree.text(form)))
+    for name in sorted(inputs ^ {*names}): yield form, 1, f"only one of form and {OPENAPI} has the field {name}; make the two equal"
+    # The details show the end of an event by a function of time.js.
+    details = "".join(tree.text(f"Sources/CWebPage/page/{file}.js") for file in ("details", "time"))
+    for name in names:
+        if f"event.{name}" not in details: yield "Sources/CWebPage/page/details.js", 1, f"the details do not show {name}; add a row"
+    # Accounts and their tasks are another app's.
+    wanted = {operation.get("operationId") for name, operation in operations
+              if " /v1/" in name and operation.get("tags") not in (["Tasks"], ["Accounts"])}
+    page = "HumonClient/Sources/HumonClient.docc/Operations.md"
+    rows = re.findall(r"(?m)^\| (`.*?`) \| (.*) \|$", tree.text(page))
+    listed = {name for row in rows for name in re.findall(r"`(\w+)`", row[0])}
+    for name in sorted(wanted ^ listed): yield page, 1, f"only one of this page and {OPENAPI} has {name}; write a function of the client, and list it"
+    sources = "".join(tree.text(path) for path in tree.below("HumonClient/Sources", ending=".swift"))
+    for name in sorted({name for row in rows for name in re.findall(r"API/(\w+)\(", row[1])}):
+        if f"public func {name}(" not in sources: yield page, line_of(tree.text(page), f"API/{name}("), f"the client has no function {name}; correct the name"
+
+
+@rule
+def the_document_refers_to_everything_that_it_has(tree):
+    document, operations = openapi(tree)
+    used = set(re.findall(r'"\$ref": ?"([^"]+)"', tree.text(OPENAPI)))
+    parts = document.get("components", {})
+    there = {f"#/components/{kind}/{name}" for kind, names in parts.items() if kind != "securitySchemes" for name in names}
+    for name in sorted(used ^ there): yield OPENAPI, 1, f"{name} is not there, or nothing refers to it; correct docs/openapi.yaml"
+    schemes = {name for owner in (document, *(operation for _, operation in operations)) for choice in owner.get("security", []) for name in choice}
+    for name in sorted(schemes ^ {*parts.get("securitySchemes", {})}): yield OPENAPI, 1, f"{name} is no scheme, or nothing needs it; correct docs/openapi.yaml"
+    ids = {operation.get("operationId") for _, operation in operations}
+    for name, operation in operations:
+        for response in operation.get("responses", {}).values():
+            for link in response.get("links", {}).values():
+                if "$ref" in link: link = component(document, *link["$ref"].split("/")[-2:])
+                if link.get("operationId") not in ids: yield OPENAPI, 1, f"{name} links to no operation; correct docs/openapi.yaml"
+
+
+@rule
+def errors_are_documented(tree):
+    document, operations = openapi(tree)
+    listed = [(code["const"], code["x-status"]) for code in component(document, "schemas", "ErrorCode").get("x-codes", [])]
+    statuses, found = dict(listed), set()
+    for path in tree.below("Sources", "Libraries/HTTPServer/Sources", ending=".swift"):
+        text = re.sub(r"(?m)^\s*///.*$", "", tree.text(path))
+        found.update(re.findall(r'(?:Error|Rejection)Code\(\s*"(\w+)"', text))
+        # The codes of a module's rejections.
+        for body in re.findall(r"(?s)var code: String\? \{(.*?)\n    \}", text): found.update(re.findall(r': "(\w+)"', body))
+        # An error without a code of its own has that of its status.
+        names = {*re.findall(r"HTTPError\(\s*\.(\w+),(?!\s*code:)", text)} - {"noContent"}
+        found.update(re.sub("[A-Z]", lambda letter: "_" + letter[0].lower(), name) for name in names)
+    for code in sorted(found ^ {*statuses}): yield OPENAPI, 1, f"only one of the sources and docs/openapi.yaml has the code {code}; make the two equal"
+    client = "HumonClient/Sources/Errors/Problem.swift"
+    for code in re.findall(r'= Code\(rawValue: "(\w+)"\)', tree.text(client)):
+        if code not in statuses: yield client, line_of(tree.text(client), f'"{code}"'), f"docs/openapi.yaml has no code {code}; correct the name"
+    if len(statuses) != len(listed): yield OPENAPI, 1, "a code is listed twice; correct docs/openapi.yaml"
+    for code in statuses:
+        if f'<tr id="error-{code}">' not in tree.text("Sources/CDocumentation/docs.html"):
+            yield "Sources/CDocumentation/docs.html", 1, f"the type of {code} has no anchor; correct scripts/openapi"
+    for name, response in document.get("components", {}).get("responses", {}).items():
+        status, codes, examples = problem(document, response) or (None, None, [])
+        if codes is None: continue
+        if not codes or any(statuses.get(code) != status for code in codes): yield OPENAPI, 1, f"{name} has a code of another status; correct docs/openapi.yaml"
+        if sorted(example.get("code", "") for example in examples) != sorted(codes): yield OPENAPI, 1, f"{name} needs one example for each code; correct docs/openapi.yaml"
+        for example in examples:
+            code = example.get("code", "")
+            parts = (example.get("status"), example.get("title"), example.get("type"))
+            if parts != (status, code.replace("_", " ").capitalize(), "/docs#error-" + code):
+                yield OPENAPI, 1, f"an example of {name} does not fit {code}; correct docs/openapi.yaml"
+    for name, operation in operations:
+        responses = operation.get("responses", {})
+        for status in ("400", "405", "408", "414", "431", "500", "503"):
+            if status not in responses: yield OPENAPI, 1, f"{name} does not describe {status}, which any request can get; add it to docs/openapi.yaml"
+        for status, response in responses.items():
+            if status >= "400" and name != "GET /health" and str((problem(document, response) or (None,))[0]) != status:
+                yield OPENAPI, 1, f"{name} describes {status} as another one; correct docs/openapi.yaml"
+
+
+@rule
+def the_api_page_has_no_markdown(tree):
+    path = "Sources/CDocumentation/docs.html"
+    # Examples may contain these characters.
+    prose = re.sub(r"(?s)<pre.*?</pre>|<style>.*?</style>", lambda part: "\n" * part[0].count("\n"), tree.text(path))
+    for mark in ("`", "**", "{{"):
+        if mark in prose: yield path, line_of(prose, mark), f"{mark} is not rendered; correct scripts/openapi"

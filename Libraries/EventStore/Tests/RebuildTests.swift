@@ -106,6 +106,8 @@ import Testing
                         """
                 )
             }
+            let listed = try await store.models.list().map { "\($0.schema) \($0.state)" }
+            #expect(listed == ["sums_v1 ready", "sums_v1_rebuild interrupted"])
             let first = Mutex<ShadowProgress?>(nil)
             let cutover = try await store.models.rebuild { progress in first.withLock { $0 = $0 ?? progress } }
             #expect(first.withLock(\.self) == ShadowProgress(phase: .loading, position: 14, tail: 40))

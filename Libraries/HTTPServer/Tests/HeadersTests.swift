@@ -1,4 +1,6 @@
 import HTTPTypes
+import TestHTTP
+import TestServer
 import Testing
 
 @testable import HTTPServer
@@ -12,6 +14,17 @@ import Testing
     @Test func `in a long value a question mark stands for each byte beyond ASCII`() {
         let value = String(repeating: "a", count: 300) + "\u{E9}, e\u{301}"
         #expect(value.asFieldValue == String(repeating: "a", count: 300) + "??, e??")
+    }
+
+    /// Comparing and hashing many combining marks takes a time that grows with the square of their number.
+    @Test func `a long field on the wire reaches its handler without characters beyond ASCII`() async throws {
+        let route = Route(.get, "/") { request, _ in Response(text: request.headers[.userAgent] ?? "") }
+        try await Router(routes: [route], logger: .silent).withServer { _, port in
+            let connection = try RawConnection(port: port)
+            let value = String(repeating: "a", count: 300)
+            try connection.send(Wire.get("/", "User-Agent: \(value)\u{301}\r\nConnection: close\r\n"))
+            #expect(try await connection.receive().text.hasSuffix("\r\n\r\n\(value)??"))
+        }
     }
 }
 
