@@ -73,16 +73,6 @@ import Testing
         }
     }
 
-    @Test func `a longer pause than that of the policy fails at once and names the time`() async throws {
-        try await TestClient.withoutServer { client in
-            client.relay.next(.problem(429, "too_many_requests", fields: "Retry-After: 60\r\n"))
-            await #expect { try await client.humon.signUp() } throws: { error in
-                (error as? HumonError)?.problem?.retryAfterSeconds == 60
-            }
-            #expect(client.relay.requests.count == 1 && client.pauses.all.isEmpty)
-        }
-    }
-
     @Test func `the last error is thrown after the last attempt`() async throws {
         try await TestClient.withoutServer { client in
             await #expect { try await client.humon.signUp() } throws: { error in

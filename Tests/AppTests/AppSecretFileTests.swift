@@ -1,19 +1,13 @@
 import Foundation
+import TestServer
 import Testing
 
 @testable import App
 
 @Suite struct `The file of a generated secret` {
-    private static func withDirectory(_ body: (URL) throws -> Void) throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "humon-secret-\(UUID().uuidString.prefix(8))")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        try body(directory)
-    }
-
     @Test(arguments: [("", ""), ("HUMON_PORT=1", "HUMON_PORT=1\n"), ("HUMON_PORT=1\n", "HUMON_PORT=1\n")])
-    func `the file keeps its content and gets the mode 0600`(before: String, kept: String) throws {
-        try Self.withDirectory { directory in
+    func `the file keeps its content and gets the mode 0600`(before: String, kept: String) async throws {
+        try await HumonProcess.withDirectory { directory in
             let file = directory.appending(path: ".env")
             if !before.isEmpty { try before.write(to: file, atomically: false, encoding: .utf8) }
             let secret = try AppSecretFile.make(at: file.path)
@@ -23,8 +17,8 @@ import Testing
         }
     }
 
-    @Test func `links and special files are refused`() throws {
-        try Self.withDirectory { directory in
+    @Test func `links and special files are refused`() async throws {
+        try await HumonProcess.withDirectory { directory in
             let (file, other) = (directory.appending(path: ".env"), directory.appending(path: "other"))
             try "keep me".write(to: other, atomically: false, encoding: .utf8)
             try FileManager.default.createSymbolicLink(at: file, withDestinationURL: other)

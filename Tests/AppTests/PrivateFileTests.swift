@@ -1,4 +1,5 @@
 import Foundation
+import TestServer
 import Testing
 
 @testable import App
@@ -6,20 +7,13 @@ import Testing
 @Suite struct `Writing a private file` {
     private struct NoTea: Error {}
 
-    private static func withDirectory(_ body: (String) async throws -> Void) async throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "humon-file-\(UUID().uuidString.prefix(8))")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        try await body(directory.path)
-    }
-
     private static func write(_ text: String, at path: String, isOverwriting: Bool = false) async throws {
         try await PrivateFile.write(at: path, isOverwriting: isOverwriting) { try $0.write(contentsOf: Data(text.utf8)) }
     }
 
     @Test func `a private file appears as a whole or not at all`() async throws {
-        try await Self.withDirectory { directory in
-            let path = "\(directory)/tea"
+        try await HumonProcess.withDirectory { folder in
+            let (directory, path) = (folder.path, folder.appending(path: "tea").path)
             await #expect(throws: NoTea.self) {
                 try await PrivateFile.write(at: path, isOverwriting: false) { file in
                     try file.write(contentsOf: Data("te".utf8))
@@ -34,8 +28,8 @@ import Testing
     }
 
     @Test func `a private file replaces another one only if asked`() async throws {
-        try await Self.withDirectory { directory in
-            let path = "\(directory)/tea"
+        try await HumonProcess.withDirectory { folder in
+            let (directory, path) = (folder.path, folder.appending(path: "tea").path)
             // Not even that of one which appears while it is written.
             await #expect(throws: CommandFailure.self) {
                 try await PrivateFile.write(at: path, isOverwriting: false) { _ in

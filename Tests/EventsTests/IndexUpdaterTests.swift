@@ -75,23 +75,4 @@ import Users
             }
         }
     }
-
-    @Test func `the index stays in use after a rebuild that made the same rows`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { node in
-                for number in 0..<3 { try await node.create(.at(number)) }
-                try await node.hide(node.create().id)
-                let before = try await ReadModelState.of(EventsProjection.self, node.client).tableGeneration
-                try await database.withClient(role: "log_app", connections: 4) { client in
-                    let models = ReadModels(projections: [EventsProjection()], client: client, logger: .quiet)
-                    try await models.rebuild { _ in }
-                }
-                let after = try await ReadModelState.of(EventsProjection.self, node.client).tableGeneration
-                #expect(after != before)
-                try await eventually("the comparison with the new tables") { node.index.tables == after }
-                #expect(try await node.isReadFromIndex())
-                #expect(node.module.reads.fromDatabase == 0)
-            }
-        }
-    }
 }

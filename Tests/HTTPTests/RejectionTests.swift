@@ -38,11 +38,6 @@ import Testing
         #expect(own.code == ErrorCode("too_late"))
     }
 
-    @Test func `a rejection may have a message of its own`() {
-        let response = HTTPError(Refused(kind: .gone, message: "Event Cancelled")).response
-        #expect((response.status.code, String(buffer: response.body)) == (410, #"{"message":"Event Cancelled"}"#))
-    }
-
     @Test(arguments: [
         ("Event Cancelled", ""), ("Gone", ""), ("Ask the owner", #""detail":"Ask the owner","#),
     ])

@@ -41,35 +41,6 @@ import Testing
             }
         }
     }
-
-    @Test func `a sign-up stores a digest and not the token`() async throws {
-        try await TestAPI.with { api in
-            try await api.signUp("a-very-secret-token")
-            let recorded = try #require(try await api.log.read(after: 0, limit: 10).first)
-            #expect(!recorded.json.text.contains("a-very-secret-token"))
-            let rows = try await api.database.withClient { client in
-                try await client.query("SELECT u::text FROM users_v1.users AS u").decode(String.self)
-            }
-            #expect(rows.count == 1)
-            #expect(!rows.joined().contains("a-very-secret-token"))
-        }
-    }
-
-    @Test func `a dead token is refused by writes, by reads for devices and at sign-up`() async throws {
-        try await TestAPI.with(reads: .devices) { api in
-            let id = try await api.createEvent("old")
-            #expect(try await api.send(.get, "/v1/events/\(id)", token: "old").status == 200)
-            #expect(try await api.send(.post, "/v1/users/me/token", token: "old", #"{"device_token":"new"}"#).status == 200)
-            let answers = [
-                try await api.send(.get, "/v1/events/\(id)", token: "old"),
-                try await api.send(.patch, "/v1/events/\(id)", token: "old", TestAPI.required),
-                try await api.send(.put, "/v1/events/\(id)/attendance", token: "old"), try await api.signUp("old"),
-            ]
-            #expect(answers.map(\.status) == [401, 401, 401, 401])
-            #expect(answers.map(\.body) == ["", "", "", ""])
-            #expect(try await api.send(.get, "/v1/events/\(id)", token: "new").status == 200)
-        }
-    }
 }
 
 @Suite struct `The secrets of the app` {

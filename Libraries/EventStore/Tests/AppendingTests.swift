@@ -47,16 +47,6 @@ extension SQL {
         }
     }
 
-    @Test func `concurrent appends with one id record one event`() async throws {
-        try await TestStore.with { store in
-            let id = UUID()
-            _ = try await store.log.record(.counting("a", after: 0, id: id))
-            let results = try await gather(100) { _ in try await store.log.record(.counting("a", after: 0, id: id)) }
-            #expect(results.appended.map(\.position) == Array(repeating: 1, count: 100))
-            #expect(try await store.reader.tail() == 1, "doubled write")
-        }
-    }
-
     @Test func `concurrent appends of two writers get one result each, and contiguous positions`() async throws {
         try await TestStore.with { store in
             try await store.database.withClient(role: "log_app") { client in

@@ -198,18 +198,6 @@ import Testing
         }
     }
 
-    @Test func `a second rollback returns to the tables of the rebuild`() async throws {
-        try await TestStore.with { store in
-            try await store.count(8)
-            try await store.client.query("UPDATE sums_v1.sums SET sum = 999 WHERE counter = '0-x'")
-            try await store.models.rebuild { _ in }
-            for expected in ["(0-x,999,2)", "(0-x,7,2)"] {
-                _ = try await store.models.rollback()
-                #expect(try await store.sums().contains(expected))
-            }
-        }
-    }
-
     /// The prune drops the tables it found, not a name: after a rollback the same name would be the live tables.
     @Test func `a rollback to tables that a prune is about to drop is refused`() async throws {
         try await TestStore.with { store in

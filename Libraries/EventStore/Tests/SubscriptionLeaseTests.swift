@@ -9,20 +9,6 @@ import Testing
 @testable import EventStore
 
 @Suite struct `Sharing a subscription between nodes` {
-    @Test func `nodes with one subscription handle every event once`() async throws {
-        try await TestStore.withDiary { store in
-            try await store.withSubscription(Diary()) {
-                try await store.withSubscription(Diary()) {
-                    try await store.withSubscription(Diary()) {
-                        try await store.count(1...50)
-                        try await store.reaches(50)
-                    }
-                }
-            }
-            #expect(try await store.entries() == Array(1...50))
-        }
-    }
-
     @Test func `a new leader takes over although the clock of PostgreSQL was set back`() async throws {
         try await TestStore.withDiary { store in
             try await store.count(1...3)

@@ -127,6 +127,7 @@ import Testing
         try await Wire.router.withServer(Wire.configuration { $0.budget = BufferBudget(limitBytes: 0) }) { _, port in
             let answer = try await Self.answer(Wire.get("/large", Self.asked), port: port)
             Self.expect(answer, Self.problem(503, "Service Unavailable", "overloaded"), 503)
+            #expect(answer.lowercased().contains("\r\nretry-after: 1\r\n"), "\(answer)")
         }
     }
 
@@ -149,15 +150,6 @@ import Testing
         try await Router(routes: [route], logger: .silent).withServer { _, port in
             let answer = try await Self.answer(Wire.get("/", Self.asked), port: port)
             Self.expect(answer, Self.problem(500, "Internal Server Error", "internal_server_error"), 500)
-        }
-    }
-
-    @Test func `OPTIONS * is no error`() async throws {
-        try await Wire.router.withServer { _, port in
-            let connection = try RawConnection(port: port)
-            try connection.send("OPTIONS * HTTP/1.1\r\nHost: a\r\n\(Self.asked)\r\n")
-            let answer = try await connection.receive { $0.hasSuffix("\r\n\r\n") }.text
-            #expect(answer.hasPrefix("HTTP/1.1 204 ") && !answer.contains("problem+json"), "\(answer)")
         }
     }
 

@@ -1,3 +1,4 @@
+import TestDatabase
 import Testing
 
 @testable import Postgres

@@ -1,11 +1,11 @@
 import Foundation
 
 /// A TCP socket on the loopback interface that accepts connections and never sends a byte.
-final class SilentListener: Sendable {
-    let port: UInt16
+public final class SilentListener: Sendable {
+    public let port: UInt16
     private let descriptor: Int32
 
-    init() throws {
+    public init() throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -28,7 +28,7 @@ final class SilentListener: Sendable {
     deinit { close(descriptor) }
 }
 
-enum UnusedPort {
+public enum UnusedPort {
     /// A port that was free a moment ago.
-    static func find() throws -> UInt16 { try SilentListener().port }
+    public static func find() throws -> UInt16 { try SilentListener().port }
 }
