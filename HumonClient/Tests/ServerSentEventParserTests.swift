@@ -35,26 +35,21 @@ import Testing
         }
     }
 
-    @Test func `an event without its empty line is not given`() throws {
-        #expect(try Self.events("id: 1\ndata: a\n") == [])
-        #expect(try Self.events("data: a") == [])
+    @Test(
+        arguments: [
+            // An event without its empty line is not given, and comments, unknown fields and unusable values are none.
+            ("id: 1\ndata: a\n", nil), ("data: a", nil), (": a\nother: b\nnothing\n\n", nil), ("id: a\0b\ndata: c\n\n", "c"),
+            // One space behind the colon is no part of the value, and a name holds for one event.
+            ("data:  a \n\n", " a "), ("data:\n\n", ""), ("event: put\n\ndata: a\n\n", "a"),
+        ] as [(String, String?)])
+    func `a text has at most one message, with this data`(text: String, data: String?) throws {
+        #expect(try Self.events(text) == (data.map { [ServerSentEvent(name: "message", data: $0, id: nil)] } ?? []))
     }
 
-    @Test func `comments, unknown fields and unusable values are ignored`() throws {
-        #expect(try Self.events(": a\nother: b\nnothing\n\n") == [])
-        #expect(try Self.events("id: a\0b\ndata: c\n\n") == [ServerSentEvent(name: "message", data: "c", id: nil)])
+    @Test func `an unusable pause is ignored`() throws {
         var parser = ServerSentEventParser()
         _ = try parser.events(in: "retry: 1x\nretry: -1\nretry: 99999999999999999999\n\n".utf8)
         #expect(parser.retryMilliseconds == nil)
-    }
-
-    @Test func `one space behind the colon is no part of the value`() throws {
-        #expect(try Self.events("data:  a \n\n") == [ServerSentEvent(name: "message", data: " a ", id: nil)])
-        #expect(try Self.events("data:\n\n") == [ServerSentEvent(name: "message", data: "", id: nil)])
-    }
-
-    @Test func `an event name holds for one event`() throws {
-        #expect(try Self.events("event: put\n\ndata: a\n\n") == [ServerSentEvent(name: "message", data: "a", id: nil)])
     }
 
     @Test func `an event beyond the limit is an error, as one line or as many`() throws {

@@ -75,16 +75,6 @@ private let taken = AccountRejection.taken
         }
     }
 
-    @Test func `an account has at most 20 tokens, and a further sign-in replaces the oldest`() async throws {
-        try await TestNode.with { node in
-            var issued = [try await node.signUp()]
-            for _ in 0..<21 { issued.append(try await node.signIn()) }
-            for (index, one) in issued.enumerated() {
-                #expect(try await node.accounts.account(of: one.token) == (index < 2 ? nil : one.account))
-            }
-        }
-    }
-
     @Test func `a sign-in hashes the password again when the parameters have risen, once`() async throws {
         try await TestDatabase.with { database in
             try await TestNode.with(database) { node in _ = try await node.signUp() }

@@ -29,19 +29,12 @@ private struct Canary: Sendable {
     private mutating func add(_ text: String) {
         let bytes = Array(text.utf8)
         forms.append(("UTF-8", bytes))
-        forms.append(("UTF-16 big-endian", text.utf16.flatMap { [UInt8($0 >> 8), UInt8(truncatingIfNeeded: $0)] }))
-        forms.append(("UTF-16 little-endian", text.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }))
         let escaped = text.utf16.map { $0 < 128 ? String(UnicodeScalar(UInt8($0))) : "\\u" + String(format: "%04x", Int($0)) }
             .joined()
         if escaped != text { forms.append(("JSON escapes", Array(escaped.utf8))) }
         let digits = bytes.map { String(format: "%02x", Int($0)) }.joined()
         forms.append(("hexadecimal", Array(digits.utf8)))
         forms.append(("upper-case hexadecimal", Array(digits.uppercased().utf8)))
-        // The word may begin at any of the three bytes that four letters hold. The letters at its ends hold bits of what stands around it.
-        for shift in 0..<3 {
-            let letters = Array(Data(repeating: 0, count: shift) + bytes).base64Letters
-            forms.append(("base64 at \(shift)", Array(letters.dropFirst(shift == 0 ? 0 : shift + 1).dropLast(2))))
-        }
         // A digest is a word, too.
         if let raw = Data(hexadecimal: text) ?? Data(base64Encoded: text), raw.count >= 16 { forms.append(("bytes", Array(raw))) }
     }
@@ -78,10 +71,6 @@ private struct Scanner: Sendable {
         }
         return found
     }
-}
-
-extension [UInt8] {
-    fileprivate var base64Letters: [UInt8] { Data(self).base64EncodedString().utf8.filter { $0 != UInt8(ascii: "=") } }
 }
 
 extension Data {

@@ -55,48 +55,27 @@ extension Event {
     }
 }
 
-/// Events of all kinds: escapes, control characters, emoji, empty texts, tiny and extreme coordinates, years from 0001 to 9999.
+/// Events of all kinds: escapes, control characters, emoji, coordinates of any bits, times of any year.
 private struct EventsByChance {
-    private var generator = SeededGenerator(seed: 5)
+    private var mutations = Mutations(seed: 5)
 
     mutating func next() -> Event {
         var details = EventDetails(
-            name: text(), coordinates: Coordinates(lat: degrees(90), lon: degrees(180)), startedAt: time())
-        if !generator.happens(inPercent: 30) { details.address = text() }
-        if !generator.happens(inPercent: 30) { details.endedAt = time() }
-        return Event(id: EventID(rawValue: number()), owner: UserID(rawValue: number()), version: 1, details: details)
-    }
-
-    /// Texts of all lengths.
-    private mutating func number() -> Int64 {
-        let number = Int64(bitPattern: generator.next() >> UInt64.random(in: 0..<64, using: &generator))
-        return [.min, .max, 0].randomElement(using: &generator).flatMap { generator.happens(inPercent: 5) ? $0 : nil } ?? number
+            name: text(), coordinates: Coordinates(lat: number(), lon: number()),
+            startedAt: Timestamp(milliseconds: mutations.number(Int64.self)))
+        if mutations.number(UInt8.self) > 80 { details.address = text() }
+        if mutations.number(UInt8.self) > 80 { details.endedAt = Timestamp(milliseconds: mutations.number(Int64.self)) }
+        return Event(
+            id: EventID(rawValue: mutations.number(Int64.self)), owner: UserID(rawValue: mutations.number(Int64.self)),
+            version: 1, details: details)
     }
 
     private mutating func text() -> String {
-        let pieces = [
-            "a", "Tea", " ", "\"", "\\", "/", "\n", "\r\n", "\t", "\u{0}", "\u{1F}", "\u{7F}", "é", "e\u{301}", "\u{2028}", "🌮",
-            "👩‍👩‍👧", "\u{FEFF}", "\u{10FFFF}", "</script>", "\\u0041",
-        ]
-        return (0..<Int.random(in: 0...12, using: &generator)).map { _ in pieces.randomElement(using: &generator) ?? "" }.joined()
+        mutations.text(of: ["", "Tea", "</script>\u{2028}\u{1F}\u{7F}e\u{301}🌮👩‍👩‍👧\u{FEFF}\u{10FFFF}\r\n\t"])
     }
 
-    private mutating func degrees(_ most: Double) -> Double {
-        let edges: [Double] = [
-            0, -0.0, most, -most, .leastNonzeroMagnitude, -.leastNonzeroMagnitude, 1e-7, 0.1 + 0.2, 1, most.nextDown,
-        ]
-        return switch Int.random(in: 0..<3, using: &generator) {
-        case 0: edges.randomElement(using: &generator) ?? 0
-        case 1: (Double.random(in: -most...most, using: &generator) * 1e6).rounded() / 1e6
-        case _: Double.random(in: -most...most, using: &generator)
-        }
-    }
-
-    private mutating func time() -> Timestamp {
-        let (first, last) = (-62_135_596_800_000, 253_402_300_799_999)
-        let edges: [Int64] = [Int64(first), Int64(last), 0, -1, 951_782_400_000]
-        return Timestamp(
-            milliseconds: generator.happens(inPercent: 10)
-                ? edges.randomElement(using: &generator) ?? 0 : Int64(Int.random(in: first...last, using: &generator)))
+    private mutating func number() -> Double {
+        let value = Double(bitPattern: mutations.number(UInt64.self))
+        return value.isFinite ? value : -0.0
     }
 }

@@ -79,31 +79,22 @@ import Testing
         }
     }
 
-    @Test func `a start ignores a pid file whose process is gone`() async throws {
-        try await expectSurvival(ofPidFileNaming: Int32.max - 1)
-    }
-
-    @Test func `a start ignores a pid file with the id of its own process`() async throws {
-        try await expectSurvival(ofPidFileNaming: getpid())
-    }
-
     /// After a reboot the process id may belong to any other program of the account, such as a second PostgreSQL or a shell.
-    @Test func `a start ignores a pid file with the id of another program and does not kill that program`() async throws {
+    @Test func `a start ignores a pid file of no process, of itself, of a zombie and of another program, which it does not kill`()
+        async throws
+    {
         let bystander = try Process.bystander()
         // A process inherits its blocked signals, and SIGTERM may be one of them.
         defer { kill(bystander.processIdentifier, SIGKILL) }
-        try await expectSurvival(ofPidFileNaming: bystander.processIdentifier)
-        #expect(bystander.isRunning)
-    }
-
-    @Test func `a start ignores a pid file with the id of a process that ended and that its parent has not awaited`() async throws
-    {
         let zombie = try zombie()
         defer {
             var status: Int32 = 0
             waitpid(zombie, &status, 0)
         }
-        try await expectSurvival(ofPidFileNaming: zombie)
+        for process in [Int32.max - 1, getpid(), zombie, bystander.processIdentifier] {
+            try await expectSurvival(ofPidFileNaming: process)
+        }
+        #expect(bystander.isRunning)
     }
 
     @Test func `a start ignores an empty pid file`() async throws {

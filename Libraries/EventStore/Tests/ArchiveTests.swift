@@ -150,6 +150,7 @@ extension PostgresClient {
         .line(1, #""streamversion":1"#, #""streamversion":0"#, "23514"),
         .line(1, "counter-1", "cake-1", "no module has streams of category cake"),
         .line(1, "Counted", "Lost", "no stored type"), .line(1, "number", "nummer", "no usable number"),
+        .line(1, #""number":1"#, #""number":-99"#, "-99 is no number of this module"),
         .line(1, "request_id", "request", "no usable request_id"), .line(1, "counter-1", #"counter-\u0000"#, "22P05"),
         .line(1, "2013-09-16T00:00:00.123000Z", "now", "23502"),
         .line(1, "2013-09-16T00", "2013-09-16T24", "23502"), .line(1, #""id":""#, #""id":"x"#, "22P02"),

@@ -40,42 +40,6 @@ private enum Soup {
         }
     }
 
-    /// Runs the presence as a server of that release does.
-    private static func serving(
-        _ database: TestDatabase, _ domainEvent: any DomainEvent.Type, isPooled: Bool = false,
-        _ body: @escaping @Sendable (PostgresClient) async throws -> Void
-    ) async throws {
-        try await withPresence(database, domainEvent, isPooled: isPooled) { presence, client in
-            try await presence.prepare()
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await presence.run() }
-                defer { group.cancelAll() }
-                let visitor = Presence(ProgramFormats(of: [Counted.self]), client: client, logger: .quiet)
-                try await eventually { try await visitor.serving().contains(presence.program) }
-                try await body(client)
-            }
-        }
-        // PostgreSQL ends a session a moment after its client.
-        try await withPresence(database, Counted.self, isPooled: false) { visitor, _ in
-            try await eventually { try await !visitor.serving().contains(ProgramFormats(of: [domainEvent])) }
-        }
-    }
-
-    private static func preparing(_ database: TestDatabase, _ domainEvent: any DomainEvent.Type) async throws {
-        try await withPresence(database, domainEvent, isPooled: false) { presence, _ in try await presence.prepare() }
-    }
-
-    @Test(arguments: [false, true])
-    func `a program that writes a new format is refused while a server runs that cannot read it`(isPooled: Bool) async throws {
-        try await TestDatabase.with { database in
-            try await Self.serving(database, Soup.Old.self, isPooled: isPooled) { _ in
-                await #expect(throws: Self.readFirst) { try await Self.preparing(database, Soup.Writing.self) }
-            }
-            // Once no such server is left, the program may start.
-            try await Self.preparing(database, Soup.Writing.self)
-        }
-    }
-
     @Test(arguments: [false, true])
     func `of two conflicting servers that start together, one ends and one serves`(isPooled: Bool) async throws {
         try await TestDatabase.with { database in

@@ -16,6 +16,10 @@ enum Counted: DomainEvent, Hashable {
     static let personal = PersonalMembers.none
     init(type: String, content: EventContent) throws { self = .counted(try content.facts.stored("number", \.storedInteger)) }
 
+    func check(in stream: StreamName, version: Int32) throws {
+        if self == .counted(-99) { throw FormatError("-99 is no number of this module") }
+    }
+
     var stored: (type: String, data: JSON) {
         switch self {
         case .counted(let number): ("Counted", ["number": JSON(number)])

@@ -141,27 +141,13 @@ final class Pipe: Sendable {
 
     private var told: [Substring] { pipe.lines().compactMap { $0.split(separator: "error ").last } }
 
-    @Test func `the metadata of a logger is in every message, that of a message in its own`() {
+    @Test func `the metadata of a logger is in every message, that of a message in its own, where it wins`() {
         var logger = logger
         logger[metadataKey: "request"] = "1"
         logger.error("first", metadata: ["method": "GET"])
         logger.error("second")
-        #expect(told == ["first method=GET request=1", "second request=1"])
-    }
-
-    @Test func `the metadata of a message wins over that of the logger`() {
-        var logger = logger
-        logger[metadataKey: "request"] = "1"
-        logger.error("first", metadata: ["request": "2"])
-        #expect(told == ["first request=2"])
-    }
-
-    @Test func `a copied logger has metadata of its own`() {
-        let logger = logger
-        var other = logger
-        other[metadataKey: "request"] = "1"
-        logger.error("first")
-        #expect(told == ["first"])
+        logger.error("third", metadata: ["request": "2"])
+        #expect(told == ["first method=GET request=1", "second request=1", "third request=2"])
     }
 
     @Test func `metadata does not change the log level`() {
