@@ -3,7 +3,7 @@ import TestServer
 import Testing
 
 @Suite(.serialized) struct `Access to the map page` {
-    @Test func `a phone shows the map above the list, and nothing is wider than its screen`() async throws {
+    @Test func `on a phone the map is above the list, nothing is wider, and no message takes a tap`() async throws {
         try await LivePage.with { live, _ in
             let page = live.page
             try await live.createEvent("A name that is much longer than the screen of a phone is wide, for whatever reason")
@@ -21,6 +21,35 @@ import Testing
             try await page.click("#add")
             try await page.until("document.querySelector('#form-view form')")
             #expect(try await page.evaluate(isNarrow) == .bool(true), "the form")
+            try await page.fill("#field-name", "Own")
+            try await page.press(button: "Add the event")
+            try await live.untilDetails("Own")
+            let isFree = """
+                (() => {
+                    const said = document.getElementById("announcement");
+                    const panel = document.getElementById("panel").getBoundingClientRect();
+                    const isAbove = said.getBoundingClientRect().bottom <= panel.top;
+                    return said.textContent !== "" && isAbove && getComputedStyle(said).pointerEvents === "none";
+                })()
+                """
+            try await page.until(isFree)
+            // The offer to add an event is whole at the edges.
+            for x in [4, BrowserPage.phone.width - 4] {
+                try await live.open()
+                try await page.click(x: x, y: 330)
+                try await page.until(
+                    """
+                    (({ left, right }) => left >= 0 && right <= innerWidth)(
+                        document.querySelector(".offer button").getBoundingClientRect())
+                    """)
+            }
+            // Here is where the visitor is.
+            try await page.locate(lat: 48.1375, lon: 11.5755)
+            try await live.open()
+            try await page.click("#add")
+            try await page.press(button: "Here, where I am")
+            try await page.until("document.getElementById('field-lat').value === '48.1375'")
+            try await page.until("location.hash.includes('map=15/48.1')")
         }
     }
 
@@ -47,22 +76,6 @@ import Testing
                 try await page.until("document.querySelector('#list .cluster')")
                 try await page.expectAccessible("the clusters, \(scheme)")
             }
-        }
-    }
-
-    @Test func `nothing moves for viewers who want reduced motion`() async throws {
-        try await LivePage.with { live, _ in
-            try await live.page.prefer("prefers-reduced-motion", "reduce")
-            try await live.open()
-            try await live.createEvent("Jazz night")
-            try await live.page.until("document.querySelector('.pin') && document.querySelector('#list li')")
-            // As the page marks an event that just came. Its animation would end by itself, so one script marks and looks.
-            let marked = "(e => { e.className += ' fresh'; return getComputedStyle(e).animationName; })"
-            for element in [".pin", "#list li"] {
-                let animation = try await live.page.evaluate("\(marked)(document.querySelector('\(element)'))")
-                #expect(animation == "none", "\(element)")
-            }
-            #expect(try await live.page.evaluate("document.querySelector('.leaflet-zoom-anim')") == .null)
         }
     }
 

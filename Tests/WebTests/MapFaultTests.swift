@@ -6,18 +6,10 @@ import Testing
     private static let hasOwnerButtons =
         "[...document.querySelectorAll('#details-view button')].some(e => e.textContent === 'Change' && e.checkVisibility())"
 
-    /// Adds an event by the form, and waits for its details.
-    private static func add(_ name: String, _ page: BrowserPage, _ live: LivePage) async throws {
-        try await page.click("#add")
-        try await page.fill("#field-name", name)
-        try await page.press(button: "Add the event")
-        try await live.untilDetails(name)
-    }
-
     @Test func `the owner has the buttons of an event whose address is opened, also if the session comes late`() async throws {
         try await LivePage.with { live, _ in
             try await live.open()
-            try await Self.add("Own", live.page, live)
+            try await live.add("Own")
             try await live.page.until(Self.hasOwnerButtons)
             let late = """
                 const original = window.fetch;

@@ -47,48 +47,4 @@ import Testing
             try await page.until("document.getElementById('announcement').textContent.includes('choose “Any time”')")
         }
     }
-
-    @Test func `the focus stays on Attend and Leave, and goes to the list after Cancel`() async throws {
-        try await LivePage.with { live, _ in
-            let page = live.page
-            try await live.open()
-            try await page.click("#add")
-            try await page.fill("#field-name", "Own")
-            try await page.press(button: "Add the event")
-            try await live.untilDetails("Own")
-            try await page.tab(to: "e.textContent === 'Attend'")
-            try await page.enter()
-            try await page.until("document.activeElement.textContent === 'Leave'")
-            try await page.enter()
-            try await page.until("document.activeElement.textContent === 'Attend'")
-            try await page.tab(to: "e.textContent === 'Cancel the event'")
-            try await page.enter()
-            try await page.until("document.getElementById('question').open")
-            try await page.tab(to: "e.value === 'yes'")
-            try await page.enter()
-            try await live.untilListed(0)
-            try await page.until("document.activeElement.id === 'list-title'")
-        }
-    }
-
-    @Test func `a message on a phone covers no button and takes no tap`() async throws {
-        try await LivePage.with { live, _ in
-            let page = live.page
-            try await page.resize(BrowserPage.phone.width, BrowserPage.phone.height, isMobile: true)
-            try await live.open()
-            try await page.click("#add")
-            try await page.fill("#field-name", "Own")
-            try await page.press(button: "Add the event")
-            try await live.untilDetails("Own")
-            let isFree = """
-                (() => {
-                    const said = document.getElementById("announcement");
-                    const panel = document.getElementById("panel").getBoundingClientRect();
-                    const isAbove = said.getBoundingClientRect().bottom <= panel.top;
-                    return said.textContent !== "" && isAbove && getComputedStyle(said).pointerEvents === "none";
-                })()
-                """
-            try await page.until(isFree)
-        }
-    }
 }

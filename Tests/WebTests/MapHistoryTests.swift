@@ -42,20 +42,6 @@ import Testing
         }
     }
 
-    @Test func `the form keeps its text when the page is loaded again`() async throws {
-        try await LivePage.with { live, _ in
-            let page = live.page
-            try await live.open()
-            try await page.click("#add")
-            try await page.fill("#field-name", "Jazz night")
-            try await page.evaluate("window.isOld = true; location.reload()")
-            try await page.until("!window.isOld && document.getElementById('field-name')?.value === 'Jazz night'")
-            try await page.press(button: "Add the event")
-            try await live.untilDetails("Jazz night")
-            #expect(try await page.evaluate("sessionStorage.length") == JSON(0))
-        }
-    }
-
     /// Whether each field and the button come to the screen when the page scrolls to it, and nothing is wider than the screen.
     private static let isUsable = """
         [...document.querySelectorAll("#form-view input, #form-view [type=submit]")].every((field) => {

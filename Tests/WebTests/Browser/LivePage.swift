@@ -82,6 +82,14 @@ struct LivePage: Sendable {
         return try #require(try JSON(utf8: answer.body.utf8)["id"]?.integer)
     }
 
+    /// The visitor adds an event by the form.
+    func add(_ name: String, line: Int = #line) async throws {
+        try await page.click("#add")
+        try await page.fill("#field-name", name)
+        try await page.press(button: "Add the event")
+        try await untilDetails(name, line: line)
+    }
+
     /// The other client sends a request.
     @discardableResult
     func send(_ method: String, _ path: String, _ body: String = "") async throws -> (status: Int, body: String) {
