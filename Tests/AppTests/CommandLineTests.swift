@@ -115,8 +115,7 @@ import Testing
             let environment = [
                 "DATABASE_URL": "postgres://humon:hush@127.0.0.1/humon", "HUMON_PORT": "8090", "HUMON_ADMIN_TOKEN_FILE": "token",
             ]
-            let table = try await HumonProcess.run(["settings"], in: directory, environment: environment)
-            #expect(table.status == 0, "\(table.error)")
+            let table = try await HumonProcess.run(["settings"], in: directory, environment: environment).succeeded()
             #expect(table.output.contains(/HUMON_PORT +8090 +environment +8080 +The port/))
             let faulty = environment.merging(["HUMON_STREAMS": "tea", "HUMON_PROT": "1"]) { $1 }
             let result = try await HumonProcess.run(["settings", "--json"], in: directory, environment: faulty)

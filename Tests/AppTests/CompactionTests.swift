@@ -114,9 +114,9 @@ private struct Remains: Sendable {
 
     func archive() async throws -> Data {
         let path = directory.appending(path: "archive.zst")
-        let result = try await HumonProcess.run(
-            ["log", "export", path.path], in: directory, environment: ["DATABASE_URL": database.url])
-        #expect(result.status == 0, "\(result.error)")
+        try await HumonProcess.run(
+            ["log", "export", path.path], in: directory, environment: ["DATABASE_URL": database.url]
+        ).succeeded()
         let file = ZstandardReader(try FileHandle(forReadingFrom: path))
         var lines = Data()
         while let piece = try file.read() { lines += piece }
@@ -193,13 +193,11 @@ private struct Remains: Sendable {
                 #expect(Set(found.keys) == members, "the control in \(place)")
             }
 
-            let user = try await humon(["users", "erase", "1", "--yes"])
-            #expect(user.status == 0, "\(user.error)")
+            try await humon(["users", "erase", "1", "--yes"]).succeeded()
             let before = scanner.found(in: try await remains.files())
             #expect(before["event name"] != nil, "without --compact the files keep old row versions")
             for (kind, state) in [("accounts", "erased"), ("users", "was erased before")] {
-                let erased = try await humon([kind, "erase", "1", "--compact", "--yes", "--json"])
-                #expect(erased.status == 0, "\(erased.error)")
+                let erased = try await humon([kind, "erase", "1", "--compact", "--yes", "--json"]).succeeded()
                 let line = try JSON(utf8: Array(erased.output.utf8))
                 #expect(line["state"] == .string(state))
                 #expect(line["files"] == "compacted")

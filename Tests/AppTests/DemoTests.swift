@@ -54,8 +54,7 @@ import Testing
         try await Self.withPlace { place in
             var recorded: Int64 = 0
             for _ in 0..<2 {
-                let result = try await place.demo()
-                #expect(result.status == 0, "\(result.error)")
+                try await place.demo().succeeded()
                 let now = try await place.contents()[0]
                 #expect(now >= recorded + 3)
                 recorded = now
@@ -88,12 +87,10 @@ import Testing
                 #expect(refused.output.contains("Nothing was changed."))
                 #expect(try await place.contents() == before)
             }
-            let agreed = try await place.demo(typing: "y")
-            #expect(agreed.status == 0, "\(agreed.output)")
+            try await place.demo(typing: "y").succeeded()
             let grown = try await place.contents()[0]
             #expect(grown > before[0])
-            let consent = try await place.demo("--yes")
-            #expect(consent.status == 0, "\(consent.error)")
+            try await place.demo("--yes").succeeded()
             #expect(try await place.contents()[0] > grown)
         }
     }

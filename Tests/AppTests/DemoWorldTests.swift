@@ -13,24 +13,10 @@ import Testing
         return (0..<count).map { _ in world.gathering() }
     }
 
-    private static func days(_ gathering: DemoWorld.Gathering) -> Double {
-        Double(gathering.details.startedAt.milliseconds - start.milliseconds) / Double(millisecondsPerDay)
-    }
-
     @Test func `the same seed and start give the same gatherings, another seed gives others`() {
         func texts(_ seed: UInt64) -> [String] { Self.gatherings(seed: seed, count: 100).map { "\($0)" } }
         #expect(texts(1) == texts(1))
         #expect(texts(1) != texts(2))
-    }
-
-    @Test func `gatherings spread over the last month and the next two, with the most in the next days`() {
-        let all = Self.gatherings()
-        func count(_ days: ClosedRange<Double>) -> Int { all.filter { days.contains(Self.days($0)) }.count }
-        #expect(count(-31...60) == all.count)
-        // The shares are 30, 15, 25 and 30 of 100; the bounds leave room for the random numbers of another seed.
-        for (days, expected) in [(-31...0, 600), (0...1, 300), (1...7, 500), (7...60, 600)] as [(ClosedRange<Double>, Int)] {
-            #expect(abs(count(days) - expected) < 120, "\(days): \(count(days))")
-        }
     }
 
     @Test func `gatherings begin at hours of their kind, by the sun of their city`() {
@@ -45,16 +31,5 @@ import Testing
             let local = (cities[String(city)] ?? []).map { (utc + $0.lon / 15 + 24).truncatingRemainder(dividingBy: 24) }
             #expect(local.contains(where: room.contains), "\(gathering): \(local)")
         }
-    }
-
-    @Test func `most gatherings end after some hours, a few after days, and some have no end`() {
-        let all = Self.gatherings()
-        let lengths = all.compactMap { gathering in
-            gathering.details.endedAt.map { $0.milliseconds - gathering.details.startedAt.milliseconds }
-        }
-        #expect((200...400).contains(all.count - lengths.count))
-        #expect(lengths.allSatisfy { (3_600_000...10 * Self.millisecondsPerDay).contains($0) })
-        #expect((50...200).contains(lengths.filter { $0 > Self.millisecondsPerDay }.count))
-        #expect(all.allSatisfy { $0.details.startedAt.milliseconds % 900_000 == 0 })
     }
 }

@@ -25,8 +25,8 @@ import Testing
         try await HumonProcess.withDirectory { directory in
             let result = try await HumonProcess.run(
                 [HumonProcess.executable.path], in: directory, executable: Self.root.appending(path: "scripts/docs-examples"),
-                within: .seconds(600))
-            #expect(result.status == 0, "\(result.error)")
+                within: .seconds(600)
+            ).succeeded()
             let (expected, found) = (Self.normalised(written), Self.normalised(result.output))
             for difference in found.difference(from: expected) {
                 switch difference {

@@ -23,6 +23,10 @@ import Testing
             #expect(created.status == 200)
             #expect(try await humon("projections", "rebuild", "events").status == 0)
 
+            let export = try await humon("users", "export", "1").succeeded()
+            #expect(export.output.contains("Zyzzyva"), "\(export.output)")
+            let nobody = try await humon("users", "export", "7")
+            #expect((nobody.status, nobody.output, nobody.error) == (2, "", "No user has the id 7.\n"))
             let refused = try await humon("users", "erase", "1")
             #expect((refused.status, refused.output) == (2, ""))
             #expect(refused.error.hasSuffix("Nothing was changed. To go on without a terminal, give --yes.\n"))

@@ -14,8 +14,7 @@ import Testing
                 let before = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret, "HUMON_ERASURES": list]
                 let after = before.merging(["DATABASE_URL": other.url]) { $1 }
                 func humon(_ environment: [String: String], _ arguments: String...) async throws {
-                    let result = try await HumonProcess.run(arguments, in: directory, environment: environment)
-                    #expect(result.status == 0, "\(arguments): \(result.error)")
+                    try await HumonProcess.run(arguments, in: directory, environment: environment).succeeded()
                 }
                 let token = ("tb-device-token", "person")
                 try await HumonProcess.withServer(in: directory, environment: before) { _, port in
@@ -79,14 +78,10 @@ import Testing
                         arguments, in: directory, environment: ["DATABASE_URL": database.url, "HUMON_ERASURES": list])
                 }
                 try Data().write(to: URL(filePath: list))
-                let filled = try await humon(database, "demo", "--events", "5")
-                #expect(filled.status == 0, "\(filled.error)")
-                let exported = try await humon(database, "log", "export", "backup.zst")
-                #expect(exported.status == 0, "\(exported.error)")
-                let erased = try await humon(database, "users", "erase", "1", "--yes")
-                #expect(erased.status == 0, "\(erased.error)")
-                let imported = try await humon(other, "log", "import", "backup.zst", "--yes", "--json")
-                #expect(imported.status == 0, "\(imported.error)")
+                try await humon(database, "demo", "--events", "5").succeeded()
+                try await humon(database, "log", "export", "backup.zst").succeeded()
+                try await humon(database, "users", "erase", "1", "--yes").succeeded()
+                let imported = try await humon(other, "log", "import", "backup.zst", "--yes", "--json").succeeded()
                 #expect(imported.output.contains(#""erased":1"#), "\(imported.output)")
                 let again = try await humon(other, "users", "erase", "1", "--dry-run", "--json")
                 #expect(again.output == #"{"user":1,"state":"was erased before"}"# + "\n", "\(again.error)")
@@ -108,8 +103,7 @@ import Testing
                 let lines = try result.output.split(separator: "\n").map { try JSON(utf8: Array($0.utf8)) }
                 return lines.first { $0["check"] == "erasures file" } ?? .null
             }
-            let demo = try await HumonProcess.run(["demo", "--events", "5"], in: directory, environment: environment)
-            #expect(demo.status == 0, "\(demo.error)")
+            try await HumonProcess.run(["demo", "--events", "5"], in: directory, environment: environment).succeeded()
             let missing = try await check(list)
             #expect(missing["state"] == "bad" && missing.text.contains("The erasure list \(list) is missing."), "\(missing.text)")
             #expect(!FileManager.default.fileExists(atPath: list))
@@ -127,8 +121,7 @@ import Testing
             #expect(other["state"] == "warn" && other["result"] == "lines: 1, and none of this log", "\(other.text)")
 
             let settings = environment.merging(["HUMON_ERASURES": list]) { $1 }
-            let erased = try await HumonProcess.run(["users", "erase", "1", "--yes"], in: directory, environment: settings)
-            #expect(erased.status == 0, "\(erased.error)")
+            try await HumonProcess.run(["users", "erase", "1", "--yes"], in: directory, environment: settings).succeeded()
             let sound = try await check(list)
             #expect(sound["state"] == "ok" && sound["result"] == "lines of this log: 1", "\(sound.text)")
             let damaged = try String(contentsOfFile: list, encoding: .utf8) + "tea\n"

@@ -14,9 +14,9 @@ private struct Tool: Sendable {
 
     static func with(_ body: (Tool) async throws -> Void) async throws {
         try await HumonProcess.withDatabase { database, directory in
-            let demo = try await HumonProcess.run(
-                ["demo", "--events", "40", "--seed", "3"], in: directory, environment: ["DATABASE_URL": database.url])
-            #expect(demo.status == 0, "\(demo.error)")
+            try await HumonProcess.run(
+                ["demo", "--events", "40", "--seed", "3"], in: directory, environment: ["DATABASE_URL": database.url]
+            ).succeeded()
             let login = "looks_\(UUID().uuidString.prefix(8).lowercased())"
             try await database.withClient { client in
                 try await client.query("CREATE ROLE \(identifier: login) LOGIN IN ROLE log_reader")

@@ -29,16 +29,14 @@ import Testing
                     try await HumonProcess.run(arguments, in: directory, environment: environment)
                 }
                 _ = try await humon(here, "demo", "--events", "50")
-                let exported = try await humon(here, "log", "export", "log.zst")
-                #expect(exported.status == 0, "\(exported.error)")
+                try await humon(here, "log", "export", "log.zst").succeeded()
                 let file = directory.appending(path: "log.zst")
                 let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
                 #expect(attributes[.posixPermissions] as? Int == 0o600)
 
                 let again = try await humon(here, "log", "export", "log.zst")
                 #expect((again.status, again.error.contains("--force")) == (1, true))
-                let forced = try await humon(here, "log", "export", "--force", "log.zst")
-                #expect(forced.status == 0, "\(forced.error)")
+                try await humon(here, "log", "export", "--force", "log.zst").succeeded()
                 let rest = try FileManager.default.contentsOfDirectory(atPath: directory.path).filter {
                     $0.hasSuffix(".part")
                 }
@@ -71,14 +69,11 @@ import Testing
                 let after = try await other.withClient { try await $0.query(sequences).decode(Int64.self) }
                 #expect(after == before)
 
-                let imported = try await humon(there, "log", "import", "--yes", "log.zst")
-                #expect(imported.status == 0, "\(imported.error)")
+                try await humon(there, "log", "import", "--yes", "log.zst").succeeded()
                 #expect(try await Self.contents(other) == Self.contents(database))
-                let verified = try await humon(there, "log", "verify")
-                #expect(verified.status == 0, "\(verified.output)")
+                try await humon(there, "log", "verify").succeeded()
                 // On the imported log the service starts, and the sequences continue.
-                let grown = try await humon(there, "demo", "--events", "5")
-                #expect(grown.status == 0, "\(grown.error)")
+                try await humon(there, "demo", "--events", "5").succeeded()
                 let second = try await humon(there, "log", "import", "--yes", "log.zst")
                 #expect((second.status, second.error.contains("is not empty")) == (1, true))
             }

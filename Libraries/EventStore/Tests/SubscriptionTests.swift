@@ -184,17 +184,6 @@ extension SubscriptionRunner.Timing {
             #expect(try await store.entries() == [1, 2, 5, 6, 8, 3, 4, 7, 9])
         }
     }
-
-    @Test func `a parked stream stays parked after a restart`() async throws {
-        try await TestStore.withDiary { store in
-            let diary = Diary(isSuperstitious: { true })
-            try await store.count([13, 2], to: "bad")
-            try await store.withSubscription(diary) { try await store.reaches(2) }
-            try await store.count([3], to: "bad")
-            try await store.withSubscription(diary) { try await store.reaches(3) }
-            #expect(try await store.entries() == [])
-        }
-    }
 }
 
 @Suite struct `Performing effects outside of the transaction` {

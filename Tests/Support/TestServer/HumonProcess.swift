@@ -11,6 +11,13 @@ public final class HumonProcess: Sendable {
         public var status: Int32
         public var output: String
         public var error: String
+
+        /// - Throws: what the program said, if it failed
+        @discardableResult
+        public func succeeded() throws -> Result {
+            guard status == 0 else { throw TimeoutError(description: "exit status \(status): \(output)\(error)") }
+            return self
+        }
     }
 
     public struct NotStarted: Error { public var output: String }
