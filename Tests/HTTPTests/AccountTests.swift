@@ -30,54 +30,7 @@ extension TestAPI {
     }
 }
 
-@Suite struct `Changing the password of an account` {
-    private static func body(_ current: String, _ new: String) -> String {
-        "user[current_password]=\(current)&user[password]=\(new)"
-    }
-
-    @Test func `guesses of the current password beyond the limit of the account get 429`() async throws {
-        try await TestAPI.with(accountSignInsPerMinute: 2) { api in
-            let token = try await api.signUpAccount()
-            func change(_ current: String) async throws -> TestAPI.Answer {
-                try await api.send(
-                    .put, "/v1/users/password", type: form, Self.body(current, "battery staple"),
-                    headers: ["authorization": "Bearer \(token)"])
-            }
-            for _ in 0..<2 { #expect(try await change("wrong").status == 422) }
-            let answer = try await change(TestAPI.password)
-            #expect(answer.status == 429)
-        }
-    }
-}
-
-@Suite struct `Limiting sign-ins` {
-    @Test func `an account's sign-ins beyond the limit get 429 whether or not the account exists`() async throws {
-        try await TestAPI.with(accountSignInsPerMinute: 2) { api in
-            _ = try await api.signUpAccount()
-            for email in ["ann@example.org", "bob@example.org"] {
-                for _ in 0..<2 { #expect(try await api.signIn(email, "wrong").status == 401) }
-                let answer = try await api.signIn(email.uppercased(), "correct horse")
-                #expect((answer.status, answer.body) == (429, #"{"message":"Too Many Requests"}"#))
-                #expect(try (1...60).contains(#require(answer.header("retry-after").flatMap { Int($0) })))
-            }
-        }
-    }
-
-    @Test func `a client address's sign-ins and its account sign-ups beyond the limits get 429`() async throws {
-        try await TestAPI.with(.live, signInsPerMinute: 2) { api in
-            _ = try await api.signUpAccount("a@example.org")
-            _ = try await api.signUpAccount("b@example.org")
-            let signUp = try await api.send(.post, "/v1/users", type: form, "user[email]=c@example.org&user[password]=12345678")
-            #expect(signUp.status == 429)
-            #expect(try await api.signIn("a@example.org").status == 200)
-            #expect(try await api.signIn("b@example.org").status == 200)
-            let signIn = try await api.signIn("a@example.org")
-            #expect((signIn.status, signIn.header("retry-after") != nil) == (429, true))
-            // Devices and all other requests go on.
-            #expect(try await api.signUp("device").status == 200)
-        }
-    }
-
+@Suite struct `Hashing passwords for sign-ins` {
     @Test func `a server whose hashing threads are busy answers 503 with Retry-After`() async throws {
         let busy = PasswordHasher(parameters: .weak, threadLimit: 0, queueLimit: 0)
         try await TestAPI.with(hasher: busy) { api in

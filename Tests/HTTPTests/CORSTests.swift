@@ -1,17 +1,10 @@
 import HTTPServer
 import HTTPTypes
-import TestHTTP
 import Testing
 
 @testable import HTTP
 
 @Suite struct `Cross-origin requests` {
-    @Test(arguments: [TestingSetup.router, .live])
-    func `the requests of pages get the responses that cors.http shows`(setup: TestingSetup) async throws {
-        let transcript = try Transcript("origins/cors.http")
-        try await TestAPI.with(setup, cors: .these([Origin("https://app.example.org")!])) { try await transcript.play($0) }
-    }
-
     @Test func `any origin is allowed if all are`() async throws {
         try await TestAPI.with(cors: .all) { api in
             let answer = try await api.send(.get, "/health", headers: ["origin": "https://any.where"])

@@ -185,16 +185,6 @@ import Testing
         }
     }
 
-    @Test func `guesses at addresses of erasures count as unknown tokens`() async throws {
-        try await TestAPI.with(writesPerMinute: 2) { api in
-            let address = "/v1/erasures/0b9f6f6e-6a0a-4a53-8f5a-5b1a2b9f7d21"
-            for status in [404, 404, 429] {
-                let answer = try await api.send(.get, address)
-                #expect(answer.status == status)
-            }
-        }
-    }
-
     @Test func `a stream of changes tells that the events are gone, and a replay does not show them`() async throws {
         try await TestAPI.with(.live) { api in
             let id = try await api.createEvent("person")

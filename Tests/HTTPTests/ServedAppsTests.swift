@@ -34,30 +34,6 @@ import Testing
         }
     }
 
-    @Test func `without the to-do app a sign-up with a user object is a device's`() async throws {
-        try await TestAPI.with(apps: [.events]) { api in
-            let body = #"{"user":{"name":"Ann","email":"ann@example.org","password":"correct horse"}}"#
-            let hidden = try await api.send(.post, "/v1/users", body)
-            #expect((hidden.status, hidden.body) == (404, ""))
-            let device = try await api.send(
-                .post, "/v1/users", token: "device", body, headers: ["tb-app-secret": TestAPI.secret])
-            #expect(device.body == #"{"id":1,"device_token":"device","auth_token":"device"}"#)
-            #expect(try await api.createEvent("device") == 1)
-        }
-    }
-
-    @Test func `without the map of events accounts sign up and keep tasks, and a device's sign-up is hidden`() async throws {
-        try await TestAPI.with(apps: [.tasks]) { api in
-            let token = try await api.signUpAccount()
-            #expect(try await api.signIn().status == 200)
-            let task = try await api.send(
-                .post, "/v1/tasks", #"{"task":{"title":"Tea"}}"#, headers: ["authorization": "Bearer \(token)"])
-            #expect(task.body == #"{"id":1,"title":"Tea","completed":false}"#)
-            let device = try await api.send(.post, "/v1/users", headers: ["tb-app-secret": TestAPI.secret])
-            #expect((device.status, device.body) == (404, ""))
-        }
-    }
-
     @Test(arguments: each)
     func `the operators' metrics have those of the served app only, and the index is compared where it is`(
         apps: Set<ServedApp>

@@ -1,8 +1,11 @@
 import Foundation
+import HTTPServer
 import HTTPTypes
 import TestDatabase
 import TestHTTP
 import Testing
+
+@testable import HTTP
 
 @Suite struct `The v1 API in transcripts` {
     @Test(arguments: Transcript.names, [TestingSetup.router, .live])
@@ -15,6 +18,30 @@ import Testing
     func `a server without an index gives the same responses`(name: String) async throws {
         let transcript = try Transcript(name)
         try await TestAPI.with(hasIndex: false) { try await transcript.play($0) }
+    }
+
+    private typealias Setup = @Sendable (_ body: @escaping @Sendable (TestAPI) async throws -> Void) async throws -> Void
+
+    private static let setups: [String: Setup] = [
+        "account-passwords": { try await TestAPI.with(accountSignInsPerMinute: 2, $0) },
+        "account-sign-ins": { try await TestAPI.with(accountSignInsPerMinute: 2, $0) },
+        "account-writes": { try await TestAPI.with(writesPerMinute: 2, $0) },
+        "address-writes": { try await TestAPI.with(.live, addressWritesPerMinute: 3, $0) },
+        "cors": { try await TestAPI.with(.live, cors: CORSOrigins("https://app.example.org") ?? .all, $0) },
+        "erasures": { try await TestAPI.with(writesPerMinute: 2, $0) },
+        "events-alone": { try await TestAPI.with(apps: [.events], $0) },
+        "sign-ins": { try await TestAPI.with(.live, signInsPerMinute: 2, $0) },
+        "sign-ups": { try await TestAPI.with(.live, signUpsPerMinute: 1, $0) },
+        "sign-ups-a-day": { try await TestAPI.with(.live, signUpsPerDay: 2, $0) },
+        "tasks-alone": { try await TestAPI.with(apps: [.tasks], $0) },
+        "unknown-tokens": { try await TestAPI.with(.live, reads: .devices, writesPerMinute: 3, $0) },
+        "writes": { try await TestAPI.with(writesPerMinute: 2, $0) },
+    ]
+
+    @Test(arguments: setups.keys.sorted())
+    func `a server with a setting gives the responses that its transcript shows`(name: String) async throws {
+        let (setup, transcript) = (try #require(Self.setups[name]), try Transcript("settings/\(name).http"))
+        try await setup { try await transcript.play($0) }
     }
 
     /// Arguments that are missing would be no failure.
