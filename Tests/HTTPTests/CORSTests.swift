@@ -50,25 +50,6 @@ import Testing
 }
 
 @Suite struct `Caching responses` {
-    @Test(arguments: [(API.Reads.everyone, "public, no-cache"), (.devices, "private, no-cache")])
-    func `reads are revalidated before reuse, and are private if reads are for devices only`(reads: API.Reads, expected: String)
-        async throws
-    {
-        try await TestAPI.with(reads: reads) { api in
-            let event = try await api.createEvent("owner")
-            let token = ["tb-device-token": "owner"]
-            let read = try await api.send(.get, "/v1/events/\(event)", headers: token)
-            #expect((read.status, read.header("cache-control")) == (200, expected))
-            let tag = try #require(read.header("etag"))
-            let again = try await api.send(.get, "/v1/events/\(event)", headers: token.merging(["if-none-match": tag]) { $1 })
-            #expect((again.status, again.header("cache-control")) == (304, expected))
-            for place in ["lat=37.76&lon=-122.43", "lat=0&lon=0"] {
-                let near = try await api.send(.get, "/v1/events/nearests?\(place)", headers: token)
-                #expect((near.status, near.header("cache-control")) == (200, expected))
-            }
-        }
-    }
-
     @Test func `a list that PostgreSQL answers has no entity tag`() async throws {
         try await TestAPI.with(hasIndex: false) { api in
             _ = try await api.createEvent()

@@ -110,28 +110,6 @@ extension TestAPI {
         }
     }
 
-    @Test func `a wrong password gets 422, and nobody without a token in a header or in the body gets so far`() async throws {
-        try await TestAPI.with { api in
-            let token = try await api.signUpAccount()
-            let tail = try await api.log.tail()
-            for (password, error) in [
-                ("wrong", "is invalid"), ("", "can't be blank"), (String(repeating: "a", count: 300), "is invalid"),
-            ] {
-                let answer = try await api.eraseAccount(token, password)
-                #expect(
-                    (answer.status, answer.body)
-                        == (422, #"{"message":"Validation Failed","errors":["Current password \#(error)"]}"#))
-            }
-            let unknown: [(String?, String)] = [(nil, ""), ("unknown", ""), (nil, "?authentication_token=\(token)")]
-            for (token, query) in unknown {
-                #expect(try await api.eraseAccount(token, query: query).status == 401, "\(query)")
-            }
-            #expect(try await api.log.tail() == tail)
-            let body = "user[current_password]=\(TestAPI.password)&authentication_token=\(token)"
-            #expect(try await api.send(.delete, "/v1/accounts/me", type: form, body).status == 200)
-        }
-    }
-
     @Test func `no task that is written meanwhile survives the erasure`() async throws {
         try await TestAPI.with { api in
             let token = try await api.signUpAccount()

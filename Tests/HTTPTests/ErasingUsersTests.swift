@@ -106,36 +106,6 @@ import Testing
         }
     }
 
-    @Test func `an unknown or replaced token gets 401, and nothing is recorded`() async throws {
-        try await TestAPI.with { api in
-            _ = try await Self.populate(api)
-            try await api.signUp("replaced")
-            let rotation = try await api.send(.post, "/v1/users/me/token", token: "replaced", #"{"device_token":"replacement"}"#)
-            #expect(rotation.status == 200)
-            let tail = try await api.log.tail()
-            for token in [nil, "nobody", "replaced"] {
-                #expect(try await api.send(.delete, "/v1/users/me", token: token).status == 401)
-            }
-            #expect(try await api.log.tail() == tail)
-        }
-    }
-
-    @Test func `a token of an erased user proves the erasure, also one that was replaced before it`() async throws {
-        try await TestAPI.with { api in
-            try await api.signUp("first")
-            let rotation = try await api.send(.post, "/v1/users/me/token", token: "first", #"{"device_token":"second"}"#)
-            #expect(rotation.status == 200)
-            #expect(try await api.send(.delete, "/v1/users/me", token: "first").status == 401)
-            #expect(try await api.send(.delete, "/v1/users/me", token: "second").status == 200)
-            let tail = try await api.log.tail()
-            for token in ["first", "second"] {
-                #expect(try await api.send(.delete, "/v1/users/me", token: token).status == 200, "\(token)")
-                #expect(try await api.send(.get, "/v1/users/me", token: token).status == 401, "\(token)")
-            }
-            #expect(try await api.log.tail() == tail)
-        }
-    }
-
     @Test func `an erasure that takes longer has an address, which needs no token and tells of the end`() async throws {
         try await TestAPI.with { api in
             try await api.signUp("person")

@@ -8,24 +8,6 @@ import Testing
 @testable import HTTP
 
 @Suite struct `Reporting the health of a server` {
-    private static let alive = #"{"status":"ok"}"#
-    private static let ready = #"{"status":"ok","database":"ok","index":"in_use"}"#
-
-    @Test func `the health needs no token`() async throws {
-        let cases: [(path: String, body: String)] = [
-            ("/health", Self.ready), ("/health/live", Self.alive), ("/health/live.json", Self.alive),
-            ("/health/live/", Self.alive),
-        ]
-        try await TestAPI.with(reads: .devices) { api in
-            for (path, body) in cases {
-                let answer = try await api.send(.get, path, headers: [:])
-                #expect((answer.status, answer.body) == (200, body), "\(path)")
-                #expect(answer.header("content-type") == "application/json; charset=utf-8", "\(path)")
-                #expect(answer.header("x-request-id") != nil, "\(path)")
-            }
-        }
-    }
-
     @Test func `the health depends on the database and on the state of the index`() {
         typealias Case = (index: InMemoryPhase, isDatabaseThere: Bool, status: Health.Status, isReady: Bool)
         let cases: [Case] = [
