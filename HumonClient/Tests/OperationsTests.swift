@@ -1,5 +1,4 @@
 import Foundation
-import TestDatabase
 import TestServer
 import Testing
 

@@ -56,6 +56,14 @@ import Testing
         #expect(PasswordHash(stored: text) == nil)
     }
 
+    @Test func `a new hash takes 32 MiB, and a stored one at most 64 MiB`() {
+        #expect(Scrypt.standard == .init(logCost: 15, blockSize: 8, parallelism: 3))
+        #expect(Scrypt.standard.memoryBytes == 32 << 20)
+        #expect(PasswordHash.memoryLimitBytes == 64 << 20)
+        #expect(PasswordHasher.threadLimit == 2)
+        #expect((PasswordHasher.queueLimit, PasswordHasher.clientLimit) == (64, 16))
+    }
+
     @Test func `parameters with less memory or less work are weaker`() {
         let current = Scrypt(logCost: 15, blockSize: 8, parallelism: 3)
         #expect(!current.isWeaker(than: current))

@@ -10,7 +10,7 @@ import Users
     @Test func `an index is not used while the read model has a faulty row, and loads after its repair`() async throws {
         let faults = [
             "lon = 'Infinity'", "lat = 'NaN'", "x = 'Infinity'", "y = 'NaN'", "z = -2", "owner_id = 0", "version = 2147483647",
-            "started_at = 'infinity'",
+            "started_at = 'infinity'", "ended_at = '0044-03-15 12:00:00 BC'",
         ]
         try await TestNode.withDatabase { database in
             try await TestNode.with(database) { node in

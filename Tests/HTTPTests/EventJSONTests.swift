@@ -62,9 +62,9 @@ private struct EventsByChance {
     mutating func next() -> Event {
         var details = EventDetails(
             name: text(), coordinates: Coordinates(lat: number(), lon: number()),
-            startedAt: Timestamp(milliseconds: mutations.number(Int64.self)))
+            startedAt: time())
         if mutations.number(UInt8.self) > 80 { details.address = text() }
-        if mutations.number(UInt8.self) > 80 { details.endedAt = Timestamp(milliseconds: mutations.number(Int64.self)) }
+        if mutations.number(UInt8.self) > 80 { details.endedAt = time() }
         return Event(
             id: EventID(rawValue: mutations.number(Int64.self)), owner: UserID(rawValue: mutations.number(Int64.self)),
             version: 1, details: details)
@@ -74,7 +74,13 @@ private struct EventsByChance {
         mutations.text(of: ["", "Tea", "</script>\u{2028}\u{1F}\u{7F}e\u{301}🌮👩‍👩‍👧\u{FEFF}\u{10FFFF}\r\n\t"])
     }
 
+    private mutating func time() -> Timestamp {
+        Timestamp(milliseconds: mutations.number(Int64.self) % 253_402_300_800_000)
+    }
+
+    /// A place as phones send it, or any bits.
     private mutating func number() -> Double {
+        if mutations.number(UInt8.self) > 127 { return Double(mutations.number(Int32.self) % 1_800_000) / 10_000 }
         let value = Double(bitPattern: mutations.number(UInt64.self))
         return value.isFinite ? value : -0.0
     }

@@ -23,4 +23,16 @@ import Testing
             #expect(try await api.send(.get, "/health", headers: headers).json?["status"] == "ok")
         }
     }
+
+    @Test func `a sign-up without the secret cannot be told from an unknown path`() async throws {
+        try await TestAPI.with(.live) { api in
+            func answer(_ path: String) async throws -> [String] {
+                let headers = ["accept": "application/problem+json", "x-request-id": "r-1"]
+                let answer = try await api.send(.post, path, headers: headers)
+                return ["\(answer.status)", answer.body] + answer.headers.filter { $0.name != .date }.map { "\($0)" }.sorted()
+            }
+            let (hidden, unknown) = (try await answer("/v1/users"), try await answer("/v1/unknown"))
+            #expect(hidden == unknown)
+        }
+    }
 }

@@ -221,22 +221,12 @@ struct TestAPI: Sendable {
         _ = try await events.hide(EventID(rawValue: id), reason: reason, context: CommandContext(requestID: "test"))
     }
 
-    /// The entity tag that a read of an event has now.
-    func tag(_ path: String) async throws -> String? { try await send(.get, path, headers: [:]).header("etag") }
-
     struct UnexpectedAnswer: Error { var answer: Answer }
 }
 
 extension String {
     /// An entity tag without its mark.
     var unmarked: String { replacing(/\.[a-p]{8}/, with: "") }
-
-    /// Returns this condition, whose entity tags have no mark, with the mark of another tag behind each number.
-    func marked(as tag: String?) throws -> String {
-        let tag = try #require(tag)
-        let mark = try #require(tag.firstMatch(of: /\.[a-p]{8}/)).0
-        return replacing(/\d+/) { "\($0.0)\(mark)" }
-    }
 }
 
 let form = "application/x-www-form-urlencoded"

@@ -2,8 +2,6 @@ import Encoding
 import EventStore
 import HTTPServer
 import HTTPTypes
-import Postgres
-import TestDatabase
 import Testing
 
 @testable import HTTP

@@ -46,8 +46,15 @@ import Testing
         try await setup { try await transcript.play($0) }
     }
 
-    /// Arguments that are missing would be no failure.
-    @Test func `the folder of transcripts is found`() { #expect(Transcript.names.contains("generations.http")) }
+    @Test func `a transcript is read as a whole, and a name keeps the first text that it stood for`() throws {
+        let sound = try Transcript("text", text: "# Words.\na: b\n\nGET /a {}\nc: d\nor c: e\nGET /b\n200 {}\ne: f\n")
+        #expect(sound.exchanges.map(\.requests.count) == [3] && sound.exchanges.map { $0.fields.map(\.value) } == [["f"]])
+        var names = TranscriptNames()
+        #expect(names.fill(#"{"id":{event},"by":{event}}"#, from: #"{"id":12,"by":7}"#) == #"{"id":12,"by":12}"#)
+        #expect(names.fill("{mark:mark}-{event}/{other}", from: "abcdefgh-3/") == "abcdefgh-12/{other}")
+        // Arguments that are missing would be no failure.
+        #expect(Transcript.names.contains("generations.http"))
+    }
 }
 
 /// Requests and their exact responses, as a file in `Transcripts` shows them:

@@ -163,6 +163,7 @@ def services_name_what_is_declared(tree):
             for other in sorted({*names} - declared[kind]): yield COMPOSE, line, f"{name} names {other}, which {kind} do not declare; declare it"
         if not named["networks"]: yield COMPOSE, line, f"{name} joins no network; name its networks"
         if name == "alertmanager" and {*secrets} != receivers: yield COMPOSE, line, "alertmanager.yml reads other secrets; make the two equal"
+    if receivers and "alertmanager" not in declared["services"]: yield COMPOSE, 1, "this rule finds no alertmanager; correct the rule"
     for address in sorted(receivers):
         if f"secrets/{address}" not in tree.text("docs/deploying.md"): yield "docs/deploying.md", 1, f"the guide does not ask for secrets/{address}; add it"
     made = set(re.findall(r"(?m)^keep (\w+)", tree.text("deploy/make-secrets")))
@@ -220,6 +221,7 @@ def nginx_fits_into_its_memory(tree):
     # The rest is for streams and connections.
     if requests * (number(r"\nclient_body_buffer_size (\d+)k;") + response) * 1_024 >= 600_000_000:
         yield path, line_of(text, "limit_conn requests_of_all"), "the buffers of all requests do not fit into 600 MB; lower one of the numbers"
+    if "proxy" not in {name for name, _, _ in services(tree)}: yield COMPOSE, 1, "this rule finds no proxy; correct the rule"
     for name, line, service in services(tree):
         if name == "proxy" and service.get("mem_limit") != "1g": yield COMPOSE, line, "the rule reckons with 1g for nginx; correct the rule"
     if "http2_max_concurrent_streams 32;" not in tree.text(tls): yield tls, 1, "a connection has too many streams; set http2_max_concurrent_streams 32"
@@ -276,7 +278,7 @@ def databases_are_careful(tree):
     settings = ((yaml.safe_load(tree.text(patroni)) or {}).get("bootstrap") or {}).get("dcs") or {}
     if settings.get("synchronous_mode") is not True:
         yield patroni, line_of(tree.text(patroni), "synchronous_mode"), "a replica without all acknowledged writes may lead; set synchronous_mode: true"
-    times = [settings.get(name, 1 << 30) for name in ("ttl", "loop_wait", "retry_timeout")]
+    times = [settings.get("ttl", 0), *(settings.get(name, 1 << 30) for name in ("loop_wait", "retry_timeout"))]
     if times[1] + 2 * times[2] > times[0]:
         yield patroni, line_of(tree.text(patroni), "ttl:"), "a leader may be replaced too early; keep loop_wait + 2 * retry_timeout within ttl"
     passed = re.search(r"server a .* maxconn (\d+)", tree.text("deploy/haproxy/haproxy.cfg"))

@@ -116,7 +116,7 @@ import Testing
                 try stale.write(toFile: file, atomically: false, encoding: .utf8)
             }
             try await withCluster(in: directory) { cluster async throws in
-                #expect(try await cluster.query("SELECT 'started'::text") == ["started"])
+                #expect(try await cluster.query("SELECT 'started'::text") == ["started"], "\(process)")
             }
         }
     }

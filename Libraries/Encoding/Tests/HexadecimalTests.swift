@@ -13,6 +13,6 @@ import Testing
         }
         for text in [
             "0123456789ABCDEF", "0123456789abcdeg", "0123456789abcde/", "0123456789abcde:", "0123456789abcde`", "０１２３４",
-        ] { #expect(!text.isHexadecimal(digits: text.utf8.count)) }
+        ] { #expect(!text.isHexadecimal(digits: text.utf8.count), "\(text)") }
     }
 }

@@ -292,6 +292,25 @@ extension TestStore {
         }
     }
 
+    @Test func `an erasure that the log has, and that has not ended, keeps requests away, too`() async throws {
+        try await TestStore.with { store in
+            try await withFolder { folder in
+                let list = ErasureList(ErasureFile(path: "\(folder)/list"), store.context())
+                try await store.write(0..<1)
+                _ = try await store.erasePerson()
+                let applying = Task { try await list.apply() }
+                try await Task.sleep(for: .milliseconds(300))
+                #expect(!list.isApplied)
+                try await store.withErasures(list: list) {
+                    let count = try await applying.value
+                    #expect(count == 0)
+                }
+                #expect(list.isApplied)
+                #expect(try await store.words() == 0)
+            }
+        }
+    }
+
     /// Such as a full disk, on which the subscription cannot write its line.
     @Test func `a subscription that stands still keeps no server from answering if the log lacked nothing`() async throws {
         try await TestStore.with { store in

@@ -137,8 +137,9 @@ import UnixSignals
                 server.state.inFlight.count == 1 && server.state.handlers.load(ordering: .relaxed) == 2
             }
             let opening = Task {
-                // The shutdown closes idle connections first.
+                // The shutdown accepts no connection any more, and then closes idle ones.
                 _ = try await idle.receive()
+                #expect(throws: RawConnection.Failed.self) { try RawConnection(port: port) }
                 gate.continuation.finish()
             }
             return (busy, opening)

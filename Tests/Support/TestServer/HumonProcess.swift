@@ -105,14 +105,6 @@ public final class HumonProcess: Sendable {
     public var output: String { (try? String(contentsOf: files.output, encoding: .utf8)) ?? "" }
     public var error: String { (try? String(contentsOf: files.error, encoding: .utf8)) ?? "" }
 
-    /// The time that processors have worked for the process, as Linux counts it.
-    public func processorTime() throws -> Duration {
-        let file = try String(contentsOfFile: "/proc/\(identifier)/stat", encoding: .utf8)
-        // The name of the program, in parentheses, may have spaces. The fields utime and stime are the 12th and 13th behind it.
-        let fields = file.split(separator: ")").last?.split(separator: " ").dropFirst(11).prefix(2).compactMap { Int($0) } ?? []
-        return .milliseconds(fields.reduce(0, +) * 1_000 / sysconf(Int32(_SC_CLK_TCK)))
-    }
-
     /// A process that has ended gets no signal, since its identifier may belong to another process by now.
     public func send(_ signal: Int32) { process.withLock { if $0.endStatus == nil { kill(identifier, signal) } } }
 
