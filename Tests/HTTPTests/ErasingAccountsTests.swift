@@ -13,12 +13,10 @@ import Testing
 
 extension TestAPI {
     /// Asks to erase an account.
-    fileprivate func eraseAccount(_ token: String?, _ password: String = TestAPI.password, query: String = "") async throws
-        -> Answer
-    {
+    fileprivate func eraseAccount(_ token: String) async throws -> Answer {
         try await send(
-            .delete, "/v1/accounts/me\(query)", type: form, "user[current_password]=\(password)",
-            headers: token.map { ["authorization": "Bearer \($0)"] } ?? [:])
+            .delete, "/v1/accounts/me", type: form, "user[current_password]=\(Self.password)",
+            headers: ["authorization": "Bearer \(token)"])
     }
 
     fileprivate func createTask(_ token: String, _ title: String, key: String? = nil) async throws -> Answer {

@@ -208,13 +208,6 @@ struct TestAPI: Sendable {
         return id
     }
 
-    func cancel(
-        _ id: Int64, token: String? = "owner", headers: [String: String] = [:], type: String = "application/json",
-        _ body: String = ""
-    ) async throws -> Answer {
-        try await send(.delete, "/v1/events/\(id)", token: token, type: type, body, headers: headers)
-    }
-
     /// Hides an event as an operator does.
     func hide(_ id: Int64) async throws {
         let reason = try HidingReason("Spam")

@@ -105,6 +105,21 @@ import Testing
             #expect(try await page.text("#error-lon") == "")
             #expect(try await page.evaluate("document.activeElement.id") == "field-name")
             #expect(try await page.evaluate("document.activeElement.getAttribute('aria-invalid')") == "true")
+            // An end before the start is refused, and a year that is far away.
+            try await page.fill("#field-name", "Reversed")
+            try await page.fill("#field-lat", "52.52")
+            try await page.fill("#field-started_at", "2027-05-05T20:00")
+            try await page.fill("#field-ended_at", "2027-05-05T19:00")
+            try await page.press(button: "Add the event")
+            try await page.until(
+                "document.getElementById('error-ended_at').textContent === 'The end must not be before the start.'")
+            #expect(try await page.evaluate("document.activeElement.id") == "field-ended_at")
+            try await page.fill("#field-ended_at", "9999-05-05T19:00")
+            try await page.fill("#field-started_at", "0001-05-05T19:00")
+            try await page.press(button: "Add the event")
+            try await page.until("document.getElementById('error-started_at').textContent.includes('100 years')")
+            #expect(try await page.text("#error-ended_at").contains("100 years"))
+            #expect(try await live.send("GET", "/v1/events/1").status == 404)
         }
     }
 

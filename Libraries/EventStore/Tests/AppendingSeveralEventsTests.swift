@@ -28,15 +28,4 @@ import Testing
             #expect(try await store.reader.tail() == 5)
         }
     }
-
-    @Test func `if a read model refuses one event, nothing of the append is recorded`() async throws {
-        try await TestStore.with { store in
-            await #expect(throws: PostgresError.self) {
-                _ = try await store.log.append(Self.append([.counting("a", after: 0, by: 1, -14)]))
-            }
-            let tail = try await store.reader.tail()
-            #expect(tail == 0)
-            #expect(try await store.sums() == [])
-        }
-    }
 }
