@@ -40,16 +40,6 @@ import Users
         }
     }
 
-    @Test func `an unknown token, that of an erased user and no token get 401`() async throws {
-        try await TestAPI.with { api in
-            try await api.signUp("person")
-            #expect(try await api.send(.delete, "/v1/users/me", token: "person").status == 200)
-            for token in [nil, "nobody", "person"] {
-                #expect(try await api.send(.get, "/v1/users/me/export", token: token).status == 401)
-            }
-        }
-    }
-
     @Test func `a user has one export at a time, and a process four`() throws {
         let exports = UserExports()
         var slots = try (1...4).map { try exports.begin(UserID(rawValue: $0)) }

@@ -75,15 +75,6 @@ import Users
         }
     }
 
-    @Test func `a stream needs a token where reads do`() async throws {
-        try await TestAPI.with(.live, reads: .devices) { api in
-            _ = try await api.createEvent("owner")
-            #expect(try await api.send(.get, "/v1/events/changes?\(Self.near)").status == 401)
-            let stream = try Self.open(api, Self.near, "tb-device-token: owner\r\n")
-            #expect(try await stream.receive { $0.hasSuffix("\n\n") && $0.contains("retry") }.text.hasPrefix("HTTP/1.1 200 "))
-        }
-    }
-
     @Test func `a stream has nothing of an event that was changed, hidden or cancelled after its first position`() async throws {
         try await TestAPI.with(.live) { api in
             let kept = try await api.createEvent("owner", name: "Kept")

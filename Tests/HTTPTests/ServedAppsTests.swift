@@ -10,30 +10,6 @@ import Testing
 
 @Suite struct `A server without one of the apps` {
     static let each: [Set<ServedApp>] = [[.events], [.tasks], .all]
-    private static let paths: [ServedApp: [(HTTPRequest.Method, String)]] = [
-        .events: [
-            (.get, "/v1/users/me"), (.post, "/v1/events"), (.get, "/v1/events/1"), (.get, "/v1/events/nearests?lat=1&lon=1"),
-            (.get, "/v1/events/changes"), (.post, "/v1/attendances"), (.get, "/v1/events/1/attendances"),
-        ],
-        .tasks: [
-            (.post, "/v1/users/sign_in"), (.put, "/v1/users/password"), (.get, "/v1/tasks"), (.put, "/v1/tasks/1.json"),
-        ],
-    ]
-
-    @Test(arguments: [ServedApp.events, .tasks])
-    func `a path of the app that is left out gets the response of an unknown path`(leftOut: ServedApp) async throws {
-        try await TestAPI.with(apps: Set.all.subtracting([leftOut])) { api in
-            func answer(_ method: HTTPRequest.Method, _ path: String) async throws -> [String] {
-                let answer = try await api.send(method, path, token: "device", "{}")
-                return ["\(answer.status)", answer.body]
-                    + ["allow", "cache-control", "content-type"].map { "\(answer.header($0) ?? "")" }
-            }
-            for (method, path) in try #require(Self.paths[leftOut]) {
-                #expect(try await answer(method, path) == answer(method, "/v1/nowhere"), "\(method) \(path)")
-            }
-        }
-    }
-
     @Test(arguments: each)
     func `the operators' metrics have those of the served app only, and the index is compared where it is`(
         apps: Set<ServedApp>

@@ -6,10 +6,13 @@ import Testing
 
 @Suite struct `Copying rows` {
     @Test func `COPY TO hands each row to the closure`() async throws {
-        let lines = try await withConnection { connection in
-            try await readLines(of: "COPY (SELECT n, 'tea ' || n FROM generate_series(1, 3) AS n) TO STDOUT", connection)
+        try await withConnection { connection in
+            let lines = Mutex<[String]>([])
+            try await connection.copyOut("COPY (SELECT n, 'tea ' || n FROM generate_series(1, 3) AS n) TO STDOUT") { row in
+                lines.withLock { $0.append(String(utf8: row)) }
+            }
+            #expect(lines.withLock { $0 } == ["1\ttea 1\n", "2\ttea 2\n", "3\ttea 3\n"])
         }
-        #expect(lines == ["1\ttea 1\n", "2\ttea 2\n", "3\ttea 3\n"])
     }
 
     @Test func `COPY FROM accepts pieces that end anywhere`() async throws {
@@ -122,18 +125,6 @@ import Testing
             try await body(connection)
         }
     }
-}
-
-private func readLines(of statement: String, _ connection: LeasedConnection) async throws -> [String] {
-    let lines = Lines()
-    try await connection.copyOut(statement) { row in lines.append(String(utf8: row)) }
-    return lines.all
-}
-
-private final class Lines: Sendable {
-    private let lines = Mutex<[String]>([])
-    var all: [String] { lines.withLock { $0 } }
-    func append(_ line: String) { lines.withLock { $0.append(line) } }
 }
 
 private final class Pieces: Sendable {
