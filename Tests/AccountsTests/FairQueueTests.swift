@@ -21,11 +21,18 @@ import Testing
         #expect(Self.drained(Self.queue("")) == [])
     }
 
-    @Test func `an element beyond the limit of its client has no place`() {
+    @Test func `an element beyond the limit of its client has no place, nor has one where others have as few`() {
         var queue = Self.queue("aab", clientLimit: 2)
         #expect(queue.append("a3", of: "a") == "a3")
         #expect(queue.append("b4", of: "b") == nil)
         #expect(Self.drained(queue) == ["a0", "b2", "a1", "b4"])
+        var full = Self.queue("abc", limit: 3)
+        #expect(full.append("d3", of: "d") == "d3")
+        var uneven = Self.queue("aab", limit: 3)
+        #expect(uneven.append("b3", of: "b") == "b3")
+        #expect(uneven.append("a4", of: "a") == "a4")
+        var empty = FairQueue<String>(limit: 0, clientLimit: 1)
+        #expect(empty.append("a0", of: "a") == "a0")
     }
 
     @Test func `in a full queue a client displaces the newest element of the client that has the most`() {
@@ -33,16 +40,6 @@ import Testing
         #expect(queue.append("c5", of: "c") == "a2")
         #expect(queue.count == 5)
         #expect(Self.drained(queue) == ["a0", "b3", "c5", "a1", "b4"])
-    }
-
-    @Test func `no client displaces an element of a client that has as few`() {
-        var queue = Self.queue("abc", limit: 3)
-        #expect(queue.append("d3", of: "d") == "d3")
-        var uneven = Self.queue("aab", limit: 3)
-        #expect(uneven.append("b3", of: "b") == "b3")
-        #expect(uneven.append("a4", of: "a") == "a4")
-        var empty = FairQueue<String>(limit: 0, clientLimit: 1)
-        #expect(empty.append("a0", of: "a") == "a0")
     }
 
     @Test func `a removed element leaves the turns of its client as they are, and the last one ends them`() {

@@ -125,15 +125,12 @@ import Testing
         #expect(JSON.number(digits).readable(as: name) == text)
     }
 
-    @Test func `a progress line has the amount, the rate and the remaining time`() {
+    @Test func `a progress line has the amount, the rate and the remaining time, of all numbers`() {
         #expect(
             ProgressBar.line("events", 5_000, of: 20_000, seconds: 2.5, isDrawn: false)
                 == "events: 5,000 of 20,000, 2,000 a second, 8.0 s to go")
         #expect(ProgressBar.line("", 20, of: 20, seconds: 0, isDrawn: true) == String(repeating: "█", count: 30) + " 20 of 20")
         #expect(ProgressBar.line("", 1, of: 60, seconds: 60, isDrawn: false) == "1 of 60, 59 min 0 s to go")
-    }
-
-    @Test func `a progress bar accepts all numbers`() {
         let numbers: [(done: Int64, total: Int64)] = [
             (0, 1), (1, 1), (0, .max), (.max - 1, .max), (.max, .max), (922_337_203_685_477_581, .max), (.min, .max), (.max, 1),
         ]

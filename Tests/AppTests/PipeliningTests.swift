@@ -9,16 +9,12 @@ import Testing
 
     private static func withServer(_ body: @Sendable (HumonProcess, Int, TestDatabase) async throws -> Void) async throws {
         try await HumonProcess.withServer { server, port, database in
-            for (path, body) in [
-                ("users", ""), ("events", party),
-            ] {
-                let answer = try await exchange(
-                    "POST", "http://127.0.0.1:\(port)/v1/\(path)",
-                    headers: [
-                        ("tb-app-secret", HumonProcess.secret), ("tb-device-token", "phone"),
-                        ("content-type", "application/json"),
-                    ], body: body)
-                try #require(answer.status == 200)
+            let headers = [
+                ("tb-app-secret", HumonProcess.secret), ("tb-device-token", "phone"), ("content-type", "application/json"),
+            ]
+            for (path, body) in [("users", ""), ("events", party)] {
+                let url = "http://127.0.0.1:\(port)/v1/\(path)"
+                try #require(try await exchange("POST", url, headers: headers, body: body).status == 200)
             }
             try await body(server, port, database)
         }

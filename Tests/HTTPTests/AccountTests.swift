@@ -1,11 +1,5 @@
-import Accounts
 import Encoding
-import EventStore
 import HTTPTypes
-import TestHTTP
-import Testing
-
-@testable import HTTP
 
 extension TestAPI {
     static let password = "correct horse"
@@ -27,18 +21,5 @@ extension TestAPI {
     /// The status of a list of tasks with these header fields.
     func listTasks(_ headers: [String: String]) async throws -> Int {
         try await send(.get, "/v1/tasks", headers: headers).status
-    }
-}
-
-@Suite struct `Hashing passwords for sign-ins` {
-    @Test func `a server whose hashing threads are busy answers 503 with Retry-After`() async throws {
-        let busy = PasswordHasher(parameters: .weak, threadLimit: 0, queueLimit: 0)
-        try await TestAPI.with(hasher: busy) { api in
-            let signIn = try await api.signIn()
-            #expect((signIn.status, signIn.header("retry-after")) == (503, "1"))
-            let signUp = try await api.send(.post, "/v1/users", type: form, "user[email]=a@example.org&user[password]=12345678")
-            #expect(signUp.status == 503)
-            #expect(try await api.log.tail() == 0)
-        }
     }
 }

@@ -23,16 +23,6 @@ import Testing
         }
     }
 
-    @Test func `a refused command is decided again when it is repeated`() async throws {
-        try await TestAPI.with { api in
-            try await api.signUp("owner")
-            let body = #"{"event":{"id":1}}"#
-            #expect(try await api.send(.post, "/v1/attendances", token: "owner", key: "k", body).status == 404)
-            _ = try await api.createEvent("owner")
-            #expect(try await api.send(.post, "/v1/attendances", token: "owner", key: "k", body).status == 200)
-        }
-    }
-
     @Test func `exactly the keys that the OpenAPI document allows are accepted`() async throws {
         let schema = OpenAPIDocument.json["components"]?["parameters"]?["IdempotencyKey"]?["schema"]
         let pattern = try Regex(#require(schema?["pattern"]?.string))

@@ -1,15 +1,13 @@
-import Encoding
 import HTTPServer
 import HTTPTypes
-import NIOCore
 import TestExposition
-import TestHTTP
 import Testing
 
 @testable import HTTP
 
 @Suite struct `A server without one of the apps` {
     static let each: [Set<ServedApp>] = [[.events], [.tasks], .all]
+
     @Test(arguments: each)
     func `the operators' metrics have those of the served app only, and the index is compared where it is`(
         apps: Set<ServedApp>

@@ -1,6 +1,8 @@
+import Accounts
 import Foundation
 import HTTPServer
 import HTTPTypes
+import Hashing
 import TestDatabase
 import TestHTTP
 import Testing
@@ -27,11 +29,13 @@ import Testing
         "account-sign-ins": { try await TestAPI.with(accountSignInsPerMinute: 2, $0) },
         "account-writes": { try await TestAPI.with(writesPerMinute: 2, $0) },
         "address-writes": { try await TestAPI.with(.live, addressWritesPerMinute: 3, $0) },
+        "busy": { try await TestAPI.with(hasher: PasswordHasher(parameters: .weak, threadLimit: 0, queueLimit: 0), $0) },
         "cors": { try await TestAPI.with(.live, cors: CORSOrigins("https://app.example.org") ?? .all, $0) },
         "cors-all": { try await TestAPI.with(cors: .all, $0) },
         "devices": { try await TestAPI.with(reads: .devices, $0) },
         "erasures": { try await TestAPI.with(writesPerMinute: 2, $0) },
         "events-alone": { try await TestAPI.with(apps: [.events], $0) },
+        "new-token": { try await TestAPI.with(writesPerMinute: 5, $0) },
         "postgresql": { try await TestAPI.with(hasIndex: false, $0) },
         "quota": { try await TestAPI.with(eventsPerUser: 2, $0) },
         "sign-ins": { try await TestAPI.with(.live, signInsPerMinute: 2, $0) },
@@ -44,7 +48,8 @@ import Testing
 
     @Test(arguments: setups.keys.sorted())
     func `a server with a setting gives the responses that its transcript shows`(name: String) async throws {
-        let (setup, transcript) = (try #require(Self.setups[name]), try Transcript("settings/\(name).http"))
+        let transcript = try Transcript("settings/\(name).http")
+        guard let setup = Self.setups[name] else { throw Transcript.Fault(file: name, line: 1) }
         try await setup { try await transcript.play($0) }
     }
 
@@ -54,8 +59,14 @@ import Testing
         var names = TranscriptNames()
         #expect(names.fill(#"{"id":{event},"by":{event}}"#, from: #"{"id":12,"by":7}"#) == #"{"id":12,"by":12}"#)
         #expect(names.fill("{mark:mark}-{event}/{other}", from: "abcdefgh-3/") == "abcdefgh-12/{other}")
-        // Arguments that are missing would be no failure.
+    }
+
+    /// Arguments that are missing would be no failure.
+    @Test func `the folder of transcripts is found, and each one of settings has its setting`() throws {
         #expect(Transcript.names.contains("generations.http"))
+        let folder = Repository.root.appending(path: "Tests/HTTPTests/Transcripts/settings").path
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder)
+        #expect(files.sorted() == Self.setups.keys.map { "\($0).http" }.sorted())
     }
 }
 
