@@ -24,26 +24,6 @@ extension TestAPI {
         headers["idempotency-key"] = key
         return try await send(.post, "/v1/tasks", #"{"task":{"title":"\#(title)"}}"#, headers: headers)
     }
-
-    @Test func `an erasure that takes longer has an address, which needs no token and tells of the end`() async throws {
-        try await TestAPI.with(apps: [.tasks]) { api in
-            let token = try await api.signUpAccount()
-            let position = try await api.log.tail() + 1
-            try await api.database.withClient { client async throws in
-                try await client.query(
-                    """
-                    INSERT INTO log.parked_streams (subscription, stream, version, position, reason)
-                    VALUES ('erasures', 'nobody-1', 1, \(position), 'unknown')
-                    """)
-                let answer = try await api.eraseAccount(token)
-                #expect((answer.status, answer.body, answer.header("retry-after")) == (202, "{}", "1"))
-                let address = try #require(answer.header("location"))
-                #expect(try await api.send(.get, address).body == #"{"state":"erasing"}"#)
-                try await client.query("DELETE FROM log.parked_streams")
-                try await eventually { try await api.send(.get, address).body == #"{"state":"erased"}"# }
-            }
-        }
-    }
 }
 
 @Suite struct `Erasing an account over HTTP` {
@@ -158,6 +138,26 @@ extension TestAPI {
                     let rows = try await client.query("SELECT count(*) FROM \(SQL(unsafeText: table))").decode(Int64.self)
                     #expect(rows == [0], "\(table)")
                 }
+            }
+        }
+    }
+
+    @Test func `an erasure that takes longer has an address, which needs no token and tells of the end`() async throws {
+        try await TestAPI.with(apps: [.tasks]) { api in
+            let token = try await api.signUpAccount()
+            let position = try await api.log.tail() + 1
+            try await api.database.withClient { client async throws in
+                try await client.query(
+                    """
+                    INSERT INTO log.parked_streams (subscription, stream, version, position, reason)
+                    VALUES ('erasures', 'nobody-1', 1, \(position), 'unknown')
+                    """)
+                let answer = try await api.eraseAccount(token)
+                #expect((answer.status, answer.body, answer.header("retry-after")) == (202, "{}", "1"))
+                let address = try #require(answer.header("location"))
+                #expect(try await api.send(.get, address).body == #"{"state":"erasing"}"#)
+                try await client.query("DELETE FROM log.parked_streams")
+                try await eventually { try await api.send(.get, address).body == #"{"state":"erased"}"# }
             }
         }
     }
