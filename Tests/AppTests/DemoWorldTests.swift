@@ -1,4 +1,5 @@
 import Encoding
+import Events
 import Testing
 
 @testable import App
