@@ -127,6 +127,13 @@ import Users
         }
     }
 
+    @Test func `HEAD gets the header fields of a stream`() async throws {
+        try await TestAPI.with(.live) { api in
+            let head = try await api.send(.head, "/v1/events/changes?\(Self.near)")
+            #expect((head.status, head.header("content-type")) == (200, "text/event-stream"))
+        }
+    }
+
     @Test func `the metrics count streams and changes`() async throws {
         try await TestAPI.with(.live) { api in
             _ = try await api.createEvent("owner")

@@ -8,7 +8,10 @@ import Testing
     @Test func `a body and a target that are too large get problem details, and the health keeps its form`() async throws {
         try await TestAPI.with(.live, bodyLimitBytes: 1_000) { api in
             // The loopback address is a trusted peer, so that its request id counts.
-            let headers = ["accept": "application/problem+json", "content-type": "application/json", "x-request-id": "r-1"]
+            let headers = [
+                "accept": "application/problem+json", "content-type": "application/json", "x-request-id": "r-1",
+                "tb-device-token": "owner",
+            ]
             let large = try await api.send(.post, "/v1/events", headers: headers, bytes: [UInt8](repeating: 0x20, count: 1_001))
             #expect(
                 large.body
