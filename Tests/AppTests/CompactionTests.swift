@@ -38,38 +38,17 @@ private struct Canary: Sendable {
         // A digest is a word, too.
         if let raw = Data(hexadecimal: text) ?? Data(base64Encoded: text), raw.count >= 16 { forms.append(("bytes", Array(raw))) }
     }
-
 }
 
-/// Finds canaries in bytes, all in one pass.
-private struct Scanner: Sendable {
-    private let words: [(canary: String, form: String, bytes: [UInt8])]
-    /// The words that begin with two bytes.
-    private var starts = [[Int]](repeating: [], count: 1 << 16)
-
-    init(_ canaries: [Canary]) {
-        words = canaries.flatMap { canary in canary.forms.map { (canary.member, $0.name, $0.bytes) } }
-        for (index, word) in words.enumerated() { starts[Int(word.bytes[0]) << 8 | Int(word.bytes[1])].append(index) }
-    }
-
-    /// - Returns: the names of the members that are there, each with the first form that was found
-    func found(in data: Data) -> [String: String] {
-        var found: [String: String] = [:]
-        let isStart = starts.map { !$0.isEmpty }
+extension [Canary] {
+    /// The names of the members that are in the data, each with the first form that was found.
+    fileprivate func found(in data: Data) -> [String: String] {
         data.withUnsafeBytes { data in
-            isStart.withUnsafeBufferPointer { isStart in
-                guard data.count > 1, let first = data.baseAddress else { return }
-                for place in 0..<data.count - 1 {
-                    let start = Int(data[place]) << 8 | Int(data[place + 1])
-                    guard isStart[start] else { continue }
-                    for word in starts[start].map({ words[$0] }) where place + word.bytes.count <= data.count {
-                        let isThere = memcmp(first + place, word.bytes, word.bytes.count) == 0
-                        if isThere, found[word.canary] == nil { found[word.canary] = word.form }
-                    }
-                }
+            reduce(into: [:]) { found, canary in
+                let form = canary.forms.first { memmem(data.baseAddress, data.count, $0.bytes, $0.bytes.count) != nil }
+                if let form { found[canary.member] = form.name }
             }
         }
-        return found
     }
 }
 
@@ -114,9 +93,7 @@ private struct Remains: Sendable {
 
     func archive() async throws -> Data {
         let path = directory.appending(path: "archive.zst")
-        try await HumonProcess.run(
-            ["log", "export", path.path], in: directory, environment: ["DATABASE_URL": database.url]
-        ).succeeded()
+        try await HumonProcess.run(["log", "export", path.path], on: database).succeeded()
         let file = ZstandardReader(try FileHandle(forReadingFrom: path))
         var lines = Data()
         while let piece = try file.read() { lines += piece }
@@ -186,15 +163,14 @@ private struct Remains: Sendable {
             }
             #expect(kept.sorted() == ["events.name", "tasks.title"])
             let canaries = try await Self.canaries(database)
-            let (scanner, members) = (Scanner(canaries), Set(canaries.map(\.member)))
+            let members = Set(canaries.map(\.member))
             let remains = Remains(database: database, directory: directory)
             for (place, bytes) in try await remains.all() {
-                let found = scanner.found(in: bytes)
-                #expect(Set(found.keys) == members, "the control in \(place)")
+                #expect(Set(canaries.found(in: bytes).keys) == members, "the control in \(place)")
             }
 
             try await humon(["users", "erase", "1", "--yes"]).succeeded()
-            let before = scanner.found(in: try await remains.files())
+            let before = canaries.found(in: try await remains.files())
             #expect(before["event name"] != nil, "without --compact the files keep old row versions")
             for (kind, state) in [("accounts", "erased"), ("users", "was erased before")] {
                 let erased = try await humon([kind, "erase", "1", "--compact", "--yes", "--json"]).succeeded()
@@ -208,10 +184,9 @@ private struct Remains: Sendable {
             }
 
             for (place, bytes) in try await remains.all() {
-                let found = scanner.found(in: bytes)
-                #expect(found == [:], "\(place)")
+                #expect(canaries.found(in: bytes) == [:], "\(place)")
             }
-            #expect(scanner.found(in: Data((server.output + server.error).utf8)) == [:])
+            #expect(canaries.found(in: Data((server.output + server.error).utf8)) == [:])
             #expect(try await humon(["log", "verify"]).status == 0)
             #expect(try await humon(["projections", "verify", "--all"]).status == 0)
         }
@@ -250,8 +225,7 @@ private struct Remains: Sendable {
                     try await connection.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
                     let pid = try await connection.query("SELECT pg_backend_pid() FROM log.recorded_events").decode(Int32.self)[0]
                     let refused = try await HumonProcess.run(
-                        ["users", "erase", "1", "--compact", "--yes", "--json"], in: directory,
-                        environment: ["DATABASE_URL": database.url])
+                        ["users", "erase", "1", "--compact", "--yes", "--json"], on: database)
                     #expect(
                         refused.error.contains("the session \(pid) still sees the rows of before the erasure"), "\(refused.error)"
                     )
@@ -282,9 +256,7 @@ private struct Remains: Sendable {
                     try await connection.query("LOCK TABLE log.leases IN ACCESS SHARE MODE")
                     let clock = ContinuousClock()
                     let began = clock.now
-                    let refused = try await HumonProcess.run(
-                        ["users", "erase", "1", "--compact", "--yes"], in: FileManager.default.temporaryDirectory,
-                        environment: ["DATABASE_URL": database.url])
+                    let refused = try await HumonProcess.run(["users", "erase", "1", "--compact", "--yes"], on: database)
                     #expect(refused.status == 2)
                     #expect(
                         refused.error.contains(

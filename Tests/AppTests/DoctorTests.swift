@@ -159,9 +159,7 @@ import Testing
 
     @Test func `the doctor needs only the reading role`() async throws {
         try await HumonProcess.withDatabase { database, directory in
-            try await HumonProcess.run(
-                ["demo", "--events", "5"], in: directory, environment: ["DATABASE_URL": database.url]
-            ).succeeded()
+            try await HumonProcess.run(["demo", "--events", "5"], on: database).succeeded()
             let login = "operator_\(UUID().uuidString.prefix(8).lowercased())"
             try await database.withClient { client in
                 _ = try await client.run([

@@ -10,9 +10,8 @@ import Testing
     {
         try await HumonProcess.withServer { _, port, database in
             let base = "http://127.0.0.1:\(port)/v1"
-            let directory = FileManager.default.temporaryDirectory
             @Sendable func humon(_ arguments: String...) async throws -> HumonProcess.Result {
-                try await HumonProcess.run(arguments, in: directory, environment: ["DATABASE_URL": database.url])
+                try await HumonProcess.run(arguments, on: database)
             }
             _ = try await exchange(
                 "POST", base + "/users", headers: [("tb-app-secret", HumonProcess.secret), ("tb-device-token", "person")])
@@ -70,9 +69,7 @@ import Testing
         try await HumonProcess.withServer { _, port, database in
             let base = "http://127.0.0.1:\(port)/v1"
             @Sendable func humon(_ arguments: String...) async throws -> HumonProcess.Result {
-                try await HumonProcess.run(
-                    ["accounts", "erase"] + arguments, in: FileManager.default.temporaryDirectory,
-                    environment: ["DATABASE_URL": database.url])
+                try await HumonProcess.run(["accounts", "erase"] + arguments, on: database)
             }
             let signedUp = try await exchange(
                 "POST", base + "/users", headers: [("content-type", "application/x-www-form-urlencoded")],

@@ -22,8 +22,7 @@ import Testing
         try await HumonProcess.withServer(environment: ["HUMON_INDEX_MEGABYTES": indexMegabytes]) { _, port, database in
             let base = "http://127.0.0.1:\(port)/v1"
             func run(_ arguments: [String]) async throws -> HumonProcess.Result {
-                try await HumonProcess.run(
-                    arguments, in: FileManager.default.temporaryDirectory, environment: ["DATABASE_URL": database.url])
+                try await HumonProcess.run(arguments, on: database)
             }
             func humon(_ arguments: [String]) async throws -> HumonProcess.Result { try await run(["events"] + arguments) }
             let (owner, id) = try await Self.createEvent(base)

@@ -14,9 +14,7 @@ private struct Tool: Sendable {
 
     static func with(_ body: (Tool) async throws -> Void) async throws {
         try await HumonProcess.withDatabase { database, directory in
-            try await HumonProcess.run(
-                ["demo", "--events", "40", "--seed", "3"], in: directory, environment: ["DATABASE_URL": database.url]
-            ).succeeded()
+            try await HumonProcess.run(["demo", "--events", "40", "--seed", "3"], on: database).succeeded()
             let login = "looks_\(UUID().uuidString.prefix(8).lowercased())"
             try await database.withClient { client in
                 try await client.query("CREATE ROLE \(identifier: login) LOGIN IN ROLE log_reader")
@@ -199,8 +197,7 @@ private struct Tool: Sendable {
             let none = try await HumonProcess.run(["log", "tail"], in: directory)
             #expect(none.status == 1)
             #expect(none.error.contains("has no database yet"))
-            let empty = try await HumonProcess.run(
-                ["log", "tail"], in: directory, environment: ["DATABASE_URL": database.url])
+            let empty = try await HumonProcess.run(["log", "tail"], on: database)
             #expect(empty.status == 1)
             #expect(empty.error.contains("run humon migrate"), "\(empty.error)")
         }

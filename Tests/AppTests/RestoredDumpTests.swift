@@ -8,9 +8,7 @@ import Testing
 @Suite struct `A dump that was restored into a new cluster` {
     @Test func `humon migrate mends owners and rights, and the doctor reports that they are missing before`() async throws {
         try await HumonProcess.withDatabase { database, directory in
-            try await HumonProcess.run(
-                ["demo", "--events", "20"], in: directory, environment: ["DATABASE_URL": database.url]
-            ).succeeded()
+            try await HumonProcess.run(["demo", "--events", "20"], on: database).succeeded()
             let dump = directory.appending(path: "humon.dump").path
             try await TestPostgres.run("pg_dump", ["--format", "custom", "--file", dump, "--dbname", database.url])
 

@@ -9,8 +9,7 @@ import Testing
         try await HumonProcess.withServer(environment: ["HUMON_PREVIOUS_APP_SECRET": "old-secret"]) { _, port, database in
             let base = "http://127.0.0.1:\(port)/v1"
             func humon(_ arguments: String...) async throws -> HumonProcess.Result {
-                try await HumonProcess.run(
-                    arguments, in: FileManager.default.temporaryDirectory, environment: ["DATABASE_URL": database.url])
+                try await HumonProcess.run(arguments, on: database)
             }
             func signUp(_ token: String, secret: String = HumonProcess.secret) async throws -> Int {
                 let headers = [("tb-app-secret", secret), ("tb-device-token", token)]

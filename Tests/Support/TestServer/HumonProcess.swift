@@ -72,6 +72,12 @@ public final class HumonProcess: Sendable {
         return Result(status: status, output: process.output, error: process.error)
     }
 
+    /// Runs a command on a database.
+    @discardableResult
+    public static func run(_ arguments: [String], on database: TestDatabase) async throws -> Result {
+        try await run(arguments, in: FileManager.default.temporaryDirectory, environment: ["DATABASE_URL": database.url])
+    }
+
     private let name: String
     private let process: Mutex<Process>
     private let files: (output: URL, error: URL)

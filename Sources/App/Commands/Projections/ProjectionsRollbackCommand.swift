@@ -26,7 +26,8 @@ struct ProjectionsRollbackCommand: AsyncParsableCommand {
             let kept = try await models.list().filter { $0.state == .kept }
             let builds = kept.map { "\($0.name) of \($0.builtAt?.description ?? "an unknown time")" }.joined(separator: ", ")
             try await consent.require(
-                "Servers then answer from the tables that the last rebuild or rollback replaced\(builds.isEmpty ? "" : ": \(builds)").")
+                "Servers then answer from the tables that the last rebuild or rollback replaced\(builds.isEmpty ? "" : ": \(builds)")."
+            )
             let cutover = try await models.rollback()
             try output.write(
                 cutover.names.map { name in
