@@ -15,19 +15,14 @@ import Testing
         }
     }
 
-    @Test func `COPY FROM accepts pieces that end anywhere`() async throws {
+    @Test func `COPY FROM accepts pieces that end anywhere, and more bytes than the socket buffers hold`() async throws {
         try await withTable { connection in
             let pieces = Pieces(["1\n", "2", "3", "\n4\n5", "\n", ""])
             try await connection.copyIn("COPY numbers FROM STDIN") { pieces.next() }
             #expect(try await connection.query("SELECT n FROM numbers").column(Int64.self) == [1, 23, 4, 5])
-        }
-    }
-
-    @Test func `COPY FROM accepts more bytes than the socket buffers hold`() async throws {
-        try await withTable { connection in
-            let pieces = Pieces((0..<100).map { _ in String(repeating: "7\n", count: 10_000) })
-            try await connection.copyIn("COPY numbers FROM STDIN") { pieces.next() }
-            #expect(try await connection.query("SELECT count(*) FROM numbers").column(Int64.self) == [1_000_000])
+            let many = Pieces((0..<100).map { _ in String(repeating: "7\n", count: 10_000) })
+            try await connection.copyIn("COPY numbers FROM STDIN") { many.next() }
+            #expect(try await connection.query("SELECT count(*) FROM numbers").column(Int64.self) == [1_000_004])
         }
     }
 

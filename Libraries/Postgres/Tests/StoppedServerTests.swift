@@ -128,8 +128,8 @@ import Testing
         }
     }
 
-    @Test func `a connection has TCP keepalives and a TCP time-out, which the URL overrides`() throws {
-        let configuration = PostgresConfiguration(url: "host=127.0.0.1 keepalives_idle=60")
+    @Test func `a connection has TCP keepalives, which the URL overrides, and the server a time-out of the configuration`() throws {
+        var configuration = PostgresConfiguration(url: "host=127.0.0.1 keepalives_idle=60")
         let parameters = try configuration.connectionParameters()
         for name in ["keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count", "tcp_user_timeout"] {
             let index = try #require(parameters.firstIndex { $0.keyword == name })
@@ -137,10 +137,6 @@ import Testing
             // libpq uses the last value of a parameter.
             #expect(index < url && (Int(parameters[index].value) ?? 0) > 0, "\(name)")
         }
-    }
-
-    @Test func `the server gives a connection up after the pause of its configuration`() throws {
-        var configuration = PostgresConfiguration(url: "host=127.0.0.1")
         func settings() throws -> [String] {
             let options = try configuration.connectionParameters().first { $0.keyword == "options" }?.value ?? ""
             return options.split(separator: " ").filter { $0.contains("tcp_user") || $0.contains("idle_in") }.map(String.init)
