@@ -21,10 +21,9 @@ import Testing
     func `a running server hides an event and shows it again, with and without an index`(indexMegabytes: String) async throws {
         try await HumonProcess.withServer(environment: ["HUMON_INDEX_MEGABYTES": indexMegabytes]) { _, port, database in
             let base = "http://127.0.0.1:\(port)/v1"
-            func run(_ arguments: [String]) async throws -> HumonProcess.Result {
-                try await HumonProcess.run(arguments, on: database)
+            func humon(_ arguments: [String]) async throws -> HumonProcess.Result {
+                try await HumonProcess.run(["events"] + arguments, on: database)
             }
-            func humon(_ arguments: [String]) async throws -> HumonProcess.Result { try await run(["events"] + arguments) }
             let (owner, id) = try await Self.createEvent(base)
             func get(_ token: String? = nil, at position: String) async throws -> String {
                 let headers = [("humon-position", position)] + (token.map { [("tb-device-token", $0)] } ?? [])
@@ -45,7 +44,7 @@ import Testing
             let again = try await humon(["hide", "\(id)", "--reason", "Another reason", "--json"])
             #expect(again.output == #"{"event":1,"hidden":true,"version":2,"position":null}"# + "\n", "\(again.error)")
 
-            let concealed = try await run(["log", "show", "3", "--json"])
+            let concealed = try await HumonProcess.run(["log", "show", "3", "--json"], on: database)
             #expect(concealed.output.contains(#""actor":null"#) && !concealed.output.contains("tickets"), "\(concealed.error)")
 
             let unhidden = try await humon(["unhide", "\(id)"])

@@ -29,10 +29,6 @@ import Testing
         (["log", "tail", "--type", "Pot"], "There is no type Pot. Known: UserCreated, "),
     ])
     func `an unusable text is refused with a sentence that names the option`(arguments: [String], sentence: String) {
-        #expect {
-            try Humon.parseAsRoot(arguments)
-        } throws: { error in
-            Humon.fullMessage(for: error).contains(sentence)
-        }
+        #expect { try Humon.parseAsRoot(arguments) } throws: { Humon.fullMessage(for: $0).contains(sentence) }
     }
 }

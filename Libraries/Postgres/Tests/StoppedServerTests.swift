@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `a connection has TCP keepalives, which the URL overrides, and the server a time-out of the configuration`() throws {
+    @Test func `a connection has keepalives, which the URL overrides, and the server a time-out of the configuration`() throws {
         var configuration = PostgresConfiguration(url: "host=127.0.0.1 keepalives_idle=60")
         let parameters = try configuration.connectionParameters()
         for name in ["keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count", "tcp_user_timeout"] {
