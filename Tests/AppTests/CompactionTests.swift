@@ -45,10 +45,22 @@ extension [Canary] {
     fileprivate func found(in data: Data) -> [String: String] {
         data.withUnsafeBytes { data in
             reduce(into: [:]) { found, canary in
-                let form = canary.forms.first { memmem(data.baseAddress, data.count, $0.bytes, $0.bytes.count) != nil }
+                let form = canary.forms.first { data.contains($0.bytes) }
                 if let form { found[canary.member] = form.name }
             }
         }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate func contains(_ word: [UInt8]) -> Bool {
+        guard var place = baseAddress, word.count <= count else { return false }
+        let end = place + count - word.count
+        while place <= end, let next = memchr(place, Int32(word[0]), end - place + 1) {
+            if memcmp(next, word, word.count) == 0 { return true }
+            place = UnsafeRawPointer(next) + 1
+        }
+        return false
     }
 }
 

@@ -39,16 +39,6 @@ import Testing
         #expect(text == "# HELP a A \\\\ and a\\nline.\n# TYPE a gauge\na{b=\"\\\"\\\\\\n\"} +Inf\n")
         #expect(try Exposed(text)[#"a{b="\"\\\n"}"#] == .infinity)
     }
-
-    @Test(arguments: [
-        "a 1", "# HELP a B.\n# TYPE a gauge\nb 1\n", "# HELP a B.\n# TYPE a counter\na 1\n",
-        "# HELP a B.\n# TYPE a gauge\na 1\na 2\n", "# HELP a B.\n# TYPE a gauge\na{b=\"c} 1\n",
-        "# HELP a B.\n# TYPE a histogram\na_bucket{le=\"1\"} 2\na_bucket{le=\"+Inf\"} 1\na_sum 1\na_count 1\n",
-        "# HELP a B.\n# TYPE a histogram\na_bucket{le=\"1\"} 2\na_sum 1\na_count 2\n", "# HELP a B.\n# TYPE a gauge\na one\n",
-    ])
-    func `the test helper refuses a text that is not an exposition`(text: String) {
-        #expect(throws: Exposed.Unreadable.self) { try Exposed(text) }
-    }
 }
 
 @Suite struct `Recording a histogram` {
