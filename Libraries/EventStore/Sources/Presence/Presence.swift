@@ -156,7 +156,7 @@ public struct Presence: Service {
             for schema in readModels {
                 try await connection.query("SELECT \(function)(log.lock_class(), hashtext(\(schema)))")
             }
-            // From now on nobody drops them.
+            // Nobody drops a read model that is held, so one look is enough.
             let held = try await ReadModels.positions(of: readModels, on: connection)
             guard held.count == readModels.count else { throw ReadModelError.missing }
             return FormatConflict(of: program, with: try await serving(entrance))

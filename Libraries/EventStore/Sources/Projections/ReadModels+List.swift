@@ -90,14 +90,20 @@ extension ReadModels {
         }
     }
 
+    /// The shadows of rebuilds that run or were interrupted.
+    /// - Throws: ``PostgresError``, or `CancellationError`
+    public func rebuilds() async throws -> [String] {
+        let schemas = projections.map { type(of: $0).schema + Self.rebuildSuffix }
+        return try await client.query(
+            "SELECT s.schema FROM unnest(\(schemas)) AS s (schema) WHERE to_regnamespace(s.schema) IS NOT NULL OR log.is_held(s.schema) ORDER BY 1"
+        ).decode(String.self)
+    }
+
     /// Ends rebuilds that run or were interrupted, and drops their shadows.
     /// - Returns: the dropped shadows
     /// - Throws: ``ReadModelError``, ``PostgresError``, or `CancellationError`
     public func abort() async throws -> [String] {
-        let schemas = projections.map { type(of: $0).schema + Self.rebuildSuffix }
-        let found = try await client.query(
-            "SELECT s.schema FROM unnest(\(schemas)) AS s (schema) WHERE to_regnamespace(s.schema) IS NOT NULL OR log.is_held(s.schema) ORDER BY 1"
-        ).decode(String.self)
+        let found = try await rebuilds()
         guard !found.isEmpty else { return [] }
         let holders = try await client.query(
             "SELECT s.schema, h.pid FROM unnest(\(found)) AS s (schema) CROSS JOIN unnest(log.holders(s.schema)) AS h (pid)"

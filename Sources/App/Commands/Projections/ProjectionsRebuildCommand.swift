@@ -54,9 +54,7 @@ struct ProjectionsRebuildCommand: AsyncParsableCommand {
 
     private func abortRebuild(_ output: Output) async throws {
         let dropped = try await choice.tending(database) { models in
-            guard try await models.list().contains(where: { [.building, .interrupted].contains($0.state) }) else {
-                return [String]()
-            }
+            guard try await !models.rebuilds().isEmpty else { return [String]() }
             try await consent.require("This ends the rebuild and drops what it has built.")
             return try await models.abort()
         }

@@ -43,7 +43,7 @@ enum ReportEnd: Sendable {
     /// The same command with this argument goes on.
     /// - because: why the report stopped early; `nil` if the page is full
     case more(option: String, argument: String, because: String? = nil)
-    /// The thing that the operator asked for does not exist, and the sentence says so.
+    /// A sentence for an operator who asked for something that does not exist.
     case nothing(String)
 }
 
