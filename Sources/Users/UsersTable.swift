@@ -19,17 +19,11 @@ struct UsersTable: Sendable {
         return AppendCondition(stream: user.stream, lastID: last.envelope.id)
     }
 
-    /// The users of these tokens, by digest. Unknown, replaced and revoked tokens have no entry.
+    /// The user whose present token has this digest; `nil` for an unknown, replaced or revoked one.
     /// - Throws: `ReadModelError.behind`, `PostgresError`, `CancellationError`
-    func users(of devices: [DeviceDigest]) async throws -> [DeviceDigest: UserID] {
-        let found = try await users(where: "device = ANY(\(devices.map(\.bytea)))")
-        return Dictionary(found.compactMap { user in user.device.map { ($0, user.id) } }) { first, _ in first }
-    }
+    func user(of device: DeviceDigest) async throws -> User? { try await users(where: "device = \(device.bytea)").first }
 
-    /// - Throws: as ``users(of:)``
-    func user(of token: DeviceToken) async throws -> User? { try await users(where: "device = \(token.digest.bytea)").first }
-
-    /// - Throws: as ``users(of:)``
+    /// - Throws: as ``user(of:)``
     func user(_ id: UserID) async throws -> User? { try await users(where: "id = \(id.rawValue)").first }
 
     private func users(where condition: SQL) async throws -> [User] {
