@@ -70,7 +70,6 @@ class Service:
             ("connections of PostgreSQL", self.connections / a.max_connections, "PgBouncer"),
             ("keys of the log in PostgreSQL's memory", self.key_gigabytes / (a.database_gigabytes / 2), "more memory for PostgreSQL"),
             ("disk of PostgreSQL", (self.log_gigabytes + 2 * self.models_gigabytes) / a.disk_gigabytes, "a larger disk"),
-            ("attendance counts in memory", self.events / c.counted_events, "counts come from PostgreSQL"),
         ]
 
 

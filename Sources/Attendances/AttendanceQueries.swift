@@ -10,10 +10,6 @@ public struct AttendanceSummary: Sendable, Hashable {
     public var count: Int64
     /// Whether the reader attends it; false if the reader is not known.
     public var isAttending: Bool
-    /// The position of the log up to which the count has all attendances; `nil` if it comes from PostgreSQL.
-    public var position: Int64?
-    /// The time since the count was last known to have the whole log; `nil` for at most 3 seconds, and for PostgreSQL.
-    public var staleFor: Duration?
 }
 
 /// A place in the list of a user's attendances, newest first. The text is opaque to clients.
@@ -43,13 +39,6 @@ extension AttendancesModule {
     /// Maximum number of queries for one page. A page is shorter than its limit if these find too few events that can be shown.
     private static let queryLimit = 10
 
-    /// The attendances of an event without a wait, for an unknown reader; `nil` if the counts in memory cannot be used.
-    public func countedSummary(of event: EventID, atLeast position: Int64? = nil) -> AttendanceSummary? {
-        guard let counts, let counted = counts.count(of: event, atLeast: position) else { return nil }
-        return AttendanceSummary(
-            count: Int64(counted.count), isAttending: false, position: counted.position, staleFor: counts.state.staleFor)
-    }
-
     /// The attendances of an event. The caller checks that the event is there.
     /// - Parameters:
     ///   - reader: `nil` if the reader is not known
@@ -58,42 +47,14 @@ extension AttendancesModule {
     public func summary(
         of event: EventID, for reader: UserID?, atLeast position: Int64? = nil
     ) async throws -> AttendanceSummary {
-        var (isAttending, position) = (false, position)
-        if let reader {
-            // The count must not be older than this answer.
-            let tail: Int64
-            (isAttending, tail) = try await attends(reader, event)
-            position = max(position ?? 0, tail)
-        }
-        if var summary = countedSummary(of: event, atLeast: position) {
-            summary.isAttending = isAttending
-            return summary
-        }
-        if let position, let counts, await counts.reaches(position), var summary = countedSummary(of: event, atLeast: position) {
-            summary.isAttending = isAttending
-            return summary
-        }
         try await require(position)
-        let count = try await database.query(
+        let (count, isAttending) = try await database.query(
             """
-            SELECT count(*) FROM \(identifier: AttendancesProjection.schema).attendances
-            WHERE event_id = \(event.rawValue) AND attended_at IS NOT NULL
+            SELECT count(*), coalesce(bool_or(user_id = \(reader?.rawValue ?? 0)), false)
+            FROM \(identifier: AttendancesProjection.schema).attendances WHERE event_id = \(event.rawValue) AND attended_at IS NOT NULL
             """
-        ).decode(Int64.self)[0]
+        ).decode((Int64, Bool).self)[0]
         return AttendanceSummary(count: count, isAttending: isAttending)
-    }
-
-    /// Whether a user attends an event, and a position that the answer contains.
-    private func attends(_ user: UserID, _ event: EventID) async throws -> (Bool, tail: Int64) {
-        // The second statement sees no less of the log than the first one.
-        let answers = try await database.run([
-            """
-            SELECT 1::bigint FROM \(identifier: AttendancesProjection.schema).attendances
-            WHERE event_id = \(event.rawValue) AND user_id = \(user.rawValue) AND attended_at IS NOT NULL
-            """,
-            "SELECT log.tail()",
-        ])
-        return (!answers[0].isEmpty, try answers[1].decode(Int64.self).first ?? 0)
     }
 
     /// The users who attend an event, in the order of their ids. The event's owner alone may read them, which the caller checks.

@@ -3,7 +3,6 @@ public import EventStore
 public import Events
 internal import Foundation
 internal import Postgres
-package import ServiceLifecycle
 public import Users
 
 extension ModuleRegistration {
@@ -29,27 +28,13 @@ public struct AttendancesModule: Sendable {
 
     let database: PostgresClient
     let events: EventsModule
-    let counts: InMemoryReadModel<AttendanceCounts>?
     private let commands: CommandHandler
 
-    /// Keeps the counts of attendances in memory if the context has a notifier.
     package init(_ context: ModuleContext) {
         database = context.database
-        let events = context[EventsModule.self]
-        self.events = events
+        events = context[EventsModule.self]
         commands = CommandHandler(context, state: StateReader(of: AttendancesProjection(), client: database))
-        let counts = context.notifier.map { notifier in
-            // A server has one connection for loads. The index of events comes first.
-            InMemoryReadModel(
-                AttendanceCounts(), client: context.database, notifier: notifier, logger: context.logger
-            ) { !events.isLoadingIndex }
-        }
-        self.counts = counts
-        if let counts { context.log.add(counts) }
     }
-
-    /// The services that must run with the module.
-    package var services: [any Service] { counts.map { [$0] } ?? [] }
 
     /// Lets a user attend an event. A repetition changes nothing.
     /// - Returns: a position from which on the attendance is in the log
@@ -67,19 +52,17 @@ public struct AttendancesModule: Sendable {
         try await change(AttendanceKey(event: event, user: user), context) { try decideLeaving($0, of: $1) }
     }
 
-    /// Appends what the rule decides on the present attendance. Returns when this node's counts show the result, or after a second.
+    /// Appends what the rule decides on the present attendance.
     private func change(
         _ key: AttendanceKey, _ context: CommandContext, _ decide: (Attendance, Event?) throws -> AttendanceDomainEvent?
     ) async throws -> Int64 {
         let user = key.user.rawValue
-        let position = try await commands.handle(context, by: key.user.stream) {
+        return try await commands.handle(context, by: key.user.stream) {
             let (attendance, event) = try await present(key)
             return Decision(
                 try decide(attendance, event), to: key.stream, after: attendance.version, by: user,
                 id: key.domainEventID(version: attendance.version + 1))
         }.place.position
-        await counts?.waitUntilVisible(position)
-        return position
     }
 
     /// Reads what a command is decided on in one round trip.

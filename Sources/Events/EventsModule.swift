@@ -197,9 +197,6 @@ public final class EventsModule: Sendable {
         guard try await event(id).live(for: user).owner == user else { throw EventRejection.forbidden }
     }
 
-    /// Whether the index loads for the first time since the start.
-    package var isLoadingIndex: Bool { index?.state.phase == .filling }
-
     /// - Throws: ``PostgresError``, or `CancellationError`
     public func nearest(_ search: NearbySearch) async throws -> NearbySearch.Page {
         try search.page(await database.query(search.query))

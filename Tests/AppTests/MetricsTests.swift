@@ -10,7 +10,6 @@ import Testing
 @Suite struct `The metrics of a server` {
     /// The metrics that do not change while a server is healthy, with their values.
     private static let steady = [
-        "humon_attendance_counts_in_use", "humon_attendance_counts_limit_events",
         "humon_build_info", "humon_changes_first_position", "humon_http_buffer_limit_bytes", "humon_http_streams_limit",
         "humon_index_limit_bytes", "humon_index_phase",
         "humon_index_stands_before_unreadable", "humon_postgres_up", "humon_writer_queue_limit",
@@ -18,7 +17,6 @@ import Testing
     ]
     /// The metrics that another test changes.
     private static let elsewhere = [
-        "humon_attendance_counts_bytes", "humon_attendance_counts_events",
         "humon_http_accept_failures_total", "humon_changes_resets_total", "humon_changes_sent_total", "humon_changes_streams",
         "humon_http_streams",
         "humon_http_streams_ended_total", "humon_http_streams_refused_total",

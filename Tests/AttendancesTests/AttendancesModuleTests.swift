@@ -15,7 +15,9 @@ import Users
             try await one.leave(1, by: 2, key: "k")
             try await two.attend(1, by: 2, key: "j")
             for node in [one, two] { try await node.leave(1, by: 2, key: "k") }
-            #expect(try await two.summary(1, for: 2).isAttending)
+            let summary = try await one.summary(1, for: 2)
+            #expect((summary.count, summary.isAttending) == (1, true))
+            #expect(try await !one.summary(1, for: 3).isAttending)
             #expect(try await one.types(1, 2) == ["AttendanceAdded"])
         }
     }

@@ -9,11 +9,10 @@ import Users
 @testable import Attendances
 @testable import Events
 
-/// The attendances module of one server, with its counts, beside the events module without an index.
+/// The attendances module of one server, beside the events module without an index.
 extension TestNode where Module == AttendancesModule {
     var attendances: AttendancesModule { module }
     var events: EventsModule { module.events }
-    var counts: InMemoryReadModel<AttendanceCounts> { context[InMemoryReadModel<AttendanceCounts>.self] }
 
     private static var projections: [any Projection] { [EventsProjection(), AttendancesProjection()] }
 
@@ -21,24 +20,14 @@ extension TestNode where Module == AttendancesModule {
         try await TestDatabase.with(projections, body)
     }
 
-    /// - Parameter isCounting: whether the counts run; without them PostgreSQL answers
-    static func with(
-        _ database: TestDatabase, isCounting: Bool = true,
-        _ body: @escaping @Sendable (TestNode) async throws -> Void
-    ) async throws {
+    static func with(_ database: TestDatabase, _ body: @escaping @Sendable (TestNode) async throws -> Void) async throws {
         try await run(
             database, projections: projections,
             compose: { context in
                 context.add(
                     EventsModule(context) { event, bytes in bytes.append(contentsOf: "\(event.id.rawValue)".utf8) })
-                let attendances = AttendancesModule(context)
-                context.add(try #require(attendances.counts))
-                return (attendances, isCounting ? attendances.services : [])
-            }
-        ) { node in
-            if isCounting { try await eventually { node.counted(1) != nil } }
-            try await body(node)
-        }
+                return (AttendancesModule(context), [])
+            }, body)
     }
 
     /// Runs one server on a database of its own.
@@ -86,8 +75,6 @@ extension TestNode where Module == AttendancesModule {
         try await attendances.summary(
             of: EventID(rawValue: event), for: user.map(UserID.init(rawValue:)), atLeast: position)
     }
-
-    func counted(_ event: Int64) -> Int32? { counts.count(of: EventID(rawValue: event))?.count }
 
     func attendees(_ event: Int64, after user: Int64? = nil, limit: Int = 1_000) async throws -> [Int64] {
         try await attendances.attendees(

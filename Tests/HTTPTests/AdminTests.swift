@@ -56,33 +56,12 @@ import Testing
         }
     }
 
-    @Test func `the metrics show the counts of attendances in memory`() async throws {
-        try await TestAPI.with { api in
-            let path = "/v1/events/\(try await api.createEvent())/attendance"
-            try await eventually("the counts of attendances") {
-                try await Self.metrics(api)["humon_attendance_counts_in_use"] == 1
-            }
-            let before = try await Self.metrics(api)
-            #expect((before["humon_attendance_counts_events"], before["humon_attendance_counts_position"]) == (0, 2))
-            #expect(before["humon_attendance_counts_limit_events"] == 3_000_000)
-            try await api.signUp("guest")
-            #expect(try await api.send(.put, path, token: "guest").status == 200)
-            let after = try await Self.metrics(api)
-            #expect((after["humon_attendance_counts_events"], after["humon_attendance_counts_position"]) == (1, 4))
-            #expect(try (24...1_000).contains(#require(after["humon_attendance_counts_bytes"])))
-            #expect(try (0...60).contains(#require(after["humon_attendance_counts_age_seconds"])))
-        }
-    }
-
     @Test func `the metrics show that no index is in use and count reads from PostgreSQL`() async throws {
         try await TestAPI.with(hasIndex: false) { api in
             try await Self.read(api, try await api.createEvent())
             let metrics = try await Self.metrics(api)
             #expect(Self.phase(in: metrics) == [#"humon_index_phase{phase="off"}"#])
             #expect((metrics["humon_index_events"], metrics["humon_index_limit_bytes"]) == (0, 0))
-            for name in ["in_use", "events", "limit_events", "bytes"] {
-                #expect(metrics["humon_attendance_counts_\(name)"] == 0, "\(name)")
-            }
             #expect(metrics[#"humon_reads_total{from="index"}"#] == 0)
             #expect(metrics[#"humon_reads_total{from="postgresql"}"#] == 3)
             #expect(try await api.ask("/health/ready").body == #"{"status":"ok","database":"ok","index":"off"}"#)

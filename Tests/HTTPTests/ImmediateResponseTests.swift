@@ -42,19 +42,6 @@ import Testing
         }
     }
 
-    @Test func `the count of an event's attendances without a token gets an immediate response`() async throws {
-        try await TestAPI.with { api in
-            let path = "/v1/events/\(try await api.createEvent("owner"))/attendance"
-            #expect(try await api.send(.put, path, token: "owner").status == 200)
-            let request = HTTPRequest(method: .get, scheme: nil, authority: nil, path: path)
-            try await eventually("the counts in memory") {
-                TestAPI.Answer(immediately: request, by: api.router)?.body == #"{"count":1,"attending":false}"#
-            }
-            let answer = try #require(TestAPI.Answer(immediately: request, by: api.router))
-            #expect(answer.header("humon-position") == "3")
-        }
-    }
-
     @Test func `a read that needs authentication gets no immediate response`() async throws {
         try await TestAPI.with(reads: .devices) { api in
             let id = try await api.createEvent()

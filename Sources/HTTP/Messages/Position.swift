@@ -26,12 +26,7 @@ extension Response {
     /// Adds the position of a view of the index, and its age if the index may be stale. Source of `Age`: RFC 9111, section 5.1.
     mutating func addAgeHeader(of view: EventsView) {
         guard let position = view.position else { return }
-        addAgeHeader(position, staleFor: view.staleFor)
-    }
-
-    /// Adds the position of a state in memory, and its age if it may be stale.
-    mutating func addAgeHeader(_ position: Int64, staleFor: Duration?) {
         headers.append(HTTPField(name: .humonPosition, value: String(position)))
-        if let seconds = staleFor?.components.seconds { headers[.age] = String(seconds) }
+        if let seconds = view.staleFor?.components.seconds { headers[.age] = String(seconds) }
     }
 }

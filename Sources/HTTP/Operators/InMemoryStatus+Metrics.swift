@@ -1,4 +1,3 @@
-internal import Attendances
 internal import EventStore
 internal import Events
 internal import Telemetry
@@ -25,25 +24,6 @@ extension EventsModule {
             .counter(
                 "humon_reads_total", "Requests that read events, by what answered them.",
                 [("index", reads.fromMemory), ("postgresql", reads.fromDatabase)].map { (["from": $0], Double($1)) }),
-        ]
-    }
-}
-
-extension AttendancesModule {
-    var countsMetrics: [Metric] {
-        let status = countsStatus
-        return [
-            .gauge(
-                "humon_attendance_counts_in_use", "1 if the counts in memory answer requests, 0 if PostgreSQL counts.",
-                status.phase == .inUse ? 1 : 0),
-            .gauge(
-                "humon_attendance_counts_events", "Events with attendances, which are counted in memory.", Double(status.count)),
-            .gauge("humon_attendance_counts_limit_events", "Maximum number of these events.", Double(status.limit)),
-            .gauge("humon_attendance_counts_bytes", "Bytes held for the counts.", Double(status.bytes)),
-            .gauge("humon_attendance_counts_position", "Position of the log that the counts stand at.", Double(status.position)),
-            .gauge(
-                "humon_attendance_counts_age_seconds", "Since the counts were last known to hold all that the log has.",
-                status.age / .seconds(1)),
         ]
     }
 }

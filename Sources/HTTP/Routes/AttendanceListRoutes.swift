@@ -13,8 +13,7 @@ struct AttendanceListRoutes: Sendable {
 
     var all: [Route] {
         [
-            Route(
-                .get, "/v1/events/{id}/attendance", "getAttendance", immediately: getAttendanceFromMemory, getAttendance),
+            Route(.get, "/v1/events/{id}/attendance", "getAttendance", getAttendance),
             Route(.get, "/v1/events/{id}/attendances", "listAttendees", listAttendees),
             Route(.get, "/v1/users/me/attendances", "listAttendances", listAttendances),
         ]
@@ -27,23 +26,8 @@ struct AttendanceListRoutes: Sendable {
         let caller = request.deviceToken == nil ? nil : try await api.caller(request, context)
         let view = try await api.events.view(atLeast: position)
         guard try await view.event(id, for: { caller }) != nil else { throw HTTPError.notFound }
-        return response(try await attendances.summary(of: id, for: caller, atLeast: position))
-    }
-
-    private func getAttendanceFromMemory(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
-        guard api.settings.reads == .everyone, request.deviceToken == nil else { return .needsTask }
-        let (id, position) = (EventID(rawValue: try context.id()), try request.position())
-        guard let view = api.events.indexView(atLeast: position), view.indexedEvent(id) != nil,
-            let summary = attendances.countedSummary(of: id, atLeast: position)
-        else { return .needsTask }
-        api.events.countIndexRead()
-        return .response(response(summary))
-    }
-
-    private func response(_ summary: AttendanceSummary) -> Response {
-        var response = Response(json: ["count": JSON(summary.count), "attending": .bool(summary.isAttending)])
-        if let position = summary.position { response.addAgeHeader(position, staleFor: summary.staleFor) }
-        return response
+        let summary = try await attendances.summary(of: id, for: caller, atLeast: position)
+        return Response(json: ["count": JSON(summary.count), "attending": .bool(summary.isAttending)])
     }
 
     private func listAttendees(_ request: Request, _ context: RequestContext) async throws -> Response {

@@ -8,8 +8,7 @@ internal import Users
 
 extension Module {
     public static let attendances = Module(
-        .attendances, of: .events, make: { AttendancesModule($0) }, services: { $0.services },
-        metrics: { $0.countsMetrics },
+        .attendances, of: .events, make: { AttendancesModule($0) },
         routes: { AttendanceRoutes(attendances: $0, api: $1).all + AttendanceListRoutes(attendances: $0, api: $1).all })
 }
 

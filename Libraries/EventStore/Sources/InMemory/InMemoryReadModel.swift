@@ -33,7 +33,6 @@ package final class InMemoryReadModel<Content: InMemoryContent>: Service {
     let logger: Logger
     let roomPauseSeconds: Double
     private let patienceSeconds: Double
-    private let mayLoad: @Sendable () -> Bool
     private let waiters = PositionWaiters()
     /// The lock of the content's writers: commits of this process, and the task that reads the log.
     let writer = Mutex(Writer())
@@ -43,11 +42,9 @@ package final class InMemoryReadModel<Content: InMemoryContent>: Service {
     ///   - staleAfter: the content is stale if it was last known to hold the whole log before this time
     ///   - roomPauseSeconds: seconds before the first look for room, after the content exceeded its memory limit
     ///   - patienceSeconds: as the property, which servers use
-    ///   - mayLoad: whether a connection is free for the first load
     package init(
         _ content: Content, client: PostgresClient, notifier: LogNotifier, staleAfter: Duration = .seconds(3),
-        roomPauseSeconds: Double = 60, patienceSeconds: Double = patienceSeconds, logger: Logger,
-        mayLoad: @escaping @Sendable () -> Bool = { true }
+        roomPauseSeconds: Double = 60, patienceSeconds: Double = patienceSeconds, logger: Logger
     ) {
         self.content = content
         self.client = client
@@ -55,7 +52,6 @@ package final class InMemoryReadModel<Content: InMemoryContent>: Service {
         self.logger = logger
         self.roomPauseSeconds = roomPauseSeconds
         self.patienceSeconds = patienceSeconds
-        self.mayLoad = mayLoad
         state = InMemoryState(staleAfter: staleAfter)
     }
 
@@ -63,7 +59,6 @@ package final class InMemoryReadModel<Content: InMemoryContent>: Service {
     /// - Throws: never; the protocol requires `throws`
     package func run() async throws {
         await cancelWhenGracefulShutdown { [self] in
-            for await _ in notifier.wakes() where mayLoad() { break }
             var backOff = BackOff(firstSeconds: Self.firstBackOffSeconds, longestSeconds: Self.longestBackOffSeconds)
             while !Task.isCancelled {
                 let start = ContinuousClock.now
