@@ -48,11 +48,12 @@ extension AttendancesModule {
         of event: EventID, for reader: UserID?, atLeast position: Int64? = nil
     ) async throws -> AttendanceSummary {
         try await require(position)
+        let attending: SQL = """
+            FROM \(identifier: AttendancesProjection.schema).attendances
+            WHERE event_id = \(event.rawValue) AND attended_at IS NOT NULL
+            """
         let (count, isAttending) = try await database.query(
-            """
-            SELECT count(*), coalesce(bool_or(user_id = \(reader?.rawValue ?? 0)), false)
-            FROM \(identifier: AttendancesProjection.schema).attendances WHERE event_id = \(event.rawValue) AND attended_at IS NOT NULL
-            """
+            "SELECT (SELECT count(*) \(attending)), EXISTS (SELECT \(attending) AND user_id = \(reader?.rawValue ?? 0))"
         ).decode((Int64, Bool).self)[0]
         return AttendanceSummary(count: count, isAttending: isAttending)
     }
