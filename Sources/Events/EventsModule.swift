@@ -23,7 +23,7 @@ public final class EventsModule: Sendable {
     }
 
     let database: PostgresClient
-    let index: InMemoryReadModel<EventsInMemory>?
+    let index: InMemoryReadModel?
     let changes: ChangeFeed?
     let render: EventRendering
     public let reads = ReadCounts()
@@ -50,7 +50,7 @@ public final class EventsModule: Sendable {
     ///   - render: writes an event as the API shows it, as the index does
     ///   - quota: `nil` for none
     init(
-        log: EventLog, database: PostgresClient, index: InMemoryReadModel<EventsInMemory>? = nil, changes: ChangeFeed? = nil,
+        log: EventLog, database: PostgresClient, index: InMemoryReadModel? = nil, changes: ChangeFeed? = nil,
         render: @escaping EventRendering, quota: EventQuota? = nil,
         dependencies: Dependencies
     ) {

@@ -29,7 +29,7 @@ import Users
             node.index.state.require(5)
             let start = ContinuousClock.now
             for _ in 0..<60 { _ = try await node.module.view() }
-            #expect(.now - start < .seconds(60 * InMemoryReadModel<EventsInMemory>.patienceSeconds))
+            #expect(.now - start < .seconds(60 * InMemoryReadModel.patienceSeconds))
         }
     }
 

@@ -43,7 +43,7 @@ import Users
                             _ = try await first.module.view(atLeast: 99)
                         }
                     }
-                    #expect(.now - start < .seconds(60 * InMemoryReadModel<EventsInMemory>.patienceSeconds))
+                    #expect(.now - start < .seconds(60 * InMemoryReadModel.patienceSeconds))
                     // The node's own write shows, together with the write that it was not notified of.
                     try await deaf.create(.concert)
                     #expect(try await deaf.found(by: .everywhere).count == 2)

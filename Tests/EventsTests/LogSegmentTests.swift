@@ -62,7 +62,7 @@ import Testing
         LogSegment(
             after: positions.lowerBound - 1, end: cursor(positions.upperBound),
             events: positions.map { position in
-                let envelope = EventEnvelope<any DomainEvent>(
+                let envelope = EventEnvelope<EventDomainEvent>(
                     id: UUID(), stream: EventID(rawValue: 1).stream, version: Int32(position),
                     recordedAt: Timestamp(milliseconds: 0), metadata: Metadata(requestID: "test", actor: nil, traceID: nil),
                     event: EventDomainEvent.updated(.picnic))

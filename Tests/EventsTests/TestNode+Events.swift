@@ -10,7 +10,7 @@ import Users
 
 /// The events module of one server, with its index.
 extension TestNode where Module == EventsModule {
-    var index: InMemoryReadModel<EventsInMemory> { context[InMemoryReadModel<EventsInMemory>.self] }
+    var index: InMemoryReadModel { context[InMemoryReadModel.self] }
 
     static var render: EventRendering {
         { event, bytes in bytes.append(contentsOf: "\(event.id.rawValue) of \(event.owner.rawValue): \(event.details)".utf8) }
@@ -26,7 +26,7 @@ extension TestNode where Module == EventsModule {
     ///   - listener: gets the changes instead of the node's feed of changes
     static func with(
         _ database: TestDatabase, limitBytes: Int = 1_000_000_000, listens: Bool = true, isFilled: Bool = true,
-        listener: (any EventChangeListener)? = nil,
+        roomPauseSeconds: Double = 60, listener: (any EventChangeListener)? = nil,
         _ body: @escaping @Sendable (TestNode) async throws -> Void
     ) async throws {
         try await run(
@@ -36,7 +36,8 @@ extension TestNode where Module == EventsModule {
                 let changes = ChangeFeed(heartbeatSeconds: 86_400)
                 let index = InMemoryReadModel(
                     EventsInMemory(limitBytes: limitBytes, render: render, listener: listener ?? changes),
-                    client: context.database, notifier: try #require(context.notifier), logger: .quiet)
+                    client: context.database, notifier: try #require(context.notifier), roomPauseSeconds: roomPauseSeconds,
+                    logger: .quiet)
                 context.log.add(index)
                 context.add(index)
                 context.add(changes)

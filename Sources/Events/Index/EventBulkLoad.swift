@@ -84,7 +84,7 @@ final class EventBulkLoad: Sendable {
             state.bytes += batch.payloadBytes + Self.bytesPerRow * batch.count
             state.bytes += hidden.values.reduce(0) { $0 + $1.json.count + Self.bytesPerRow }
             guard state.bytes <= limitBytes else {
-                throw InMemoryLimitError(ofIndex: limitBytes, events: state.bulkLoad.count)
+                throw InMemoryLimitError(limitBytes: limitBytes, count: state.bulkLoad.count)
             }
             guard .now - state.saidAt >= .seconds(1) else { return }
             state.saidAt = .now

@@ -1,4 +1,4 @@
-public import EventStore
+internal import EventStore
 internal import Synchronization
 
 extension EventsModule {

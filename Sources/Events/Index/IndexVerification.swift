@@ -34,9 +34,8 @@ struct ReadModelBehindError: Error, Hashable, CustomStringConvertible {
     var description: String { "the read model does not reach position \(position), which the index has" }
 }
 
-extension InMemoryReadModel<EventsInMemory> {
-    private static var attempts: Int { 50 }
-    private static var attemptSeconds: Double { 0.1 }
+extension InMemoryReadModel {
+    private static let (attempts, attemptSeconds) = (50, 0.1)
 
     /// Compares events while the index changes. It takes digests of the index's present content and the later changes in the log, and
     /// compares both with the read model in one transaction. A node makes one comparison at a time, because each one holds the digests
@@ -51,20 +50,26 @@ extension InMemoryReadModel<EventsInMemory> {
         }
         defer { content.isCompared.withLock { $0 = false } }
         guard state.isInUse else { throw IndexNotInUseError() }
-        let digest = try await HeldDigest(of: content.held)
+        let (digest, hidden) = try await digestOfContent()
         for _ in 0..<Self.attempts {
-            if let verification = try await examine(digest) { return verification }
+            if let verification = try await examine(digest, hidden) { return verification }
             // If another version of the program appends, the read model follows the log later, and the index may be ahead of it.
             try await Task.sleep(for: .seconds(Self.attemptSeconds))
         }
-        throw ReadModelBehindError(position: digest.index.position)
+        throw ReadModelBehindError(position: digest.position)
+    }
+
+    /// Keeps no snapshot: see ``IndexDigest``.
+    private func digestOfContent() async throws -> (IndexDigest, hidden: [EventID: HeldEvent]) {
+        let held = content.held
+        return (try await IndexDigest(of: held.snapshot), held.hidden)
     }
 
     /// - Returns: nil if the read model is behind the index, or if other tables replaced its tables during the comparison
-    private func examine(_ digest: HeldDigest) async throws -> IndexVerification? {
-        try await withTables(atLeast: digest.index.position) { connection, end in
-            let changed = try await changes(after: digest.index.position, through: end, connection)
-            let comparison = RowComparison(with: digest, changed: changed, at: end, render: content.render)
+    private func examine(_ digest: IndexDigest, _ hidden: [EventID: HeldEvent]) async throws -> IndexVerification? {
+        try await withTables(atLeast: digest.position) { connection, end in
+            let changed = try await changes(after: digest.position, through: end, connection)
+            let comparison = RowComparison(with: digest, hidden: hidden, changed: changed, at: end, render: content.render)
             try await connection.withoutTimeout { connection in
                 try await EventRow.copyAll(connection) { rows in
                     try rows.forEach { try comparison.take(&$0) }
@@ -76,31 +81,18 @@ extension InMemoryReadModel<EventsInMemory> {
 
     /// Finds the events that changed in a range of the log.
     private func changes(after position: Int64, through end: Int64, _ connection: LeasedConnection) async throws -> Set<EventID> {
-        var changed: Set<EventID> = []
-        try await LogReader(client: connection).forEach(after: position, through: end) {
-            (envelope: EventEnvelope<EventDomainEvent>) in
-            if let id = EventID(stream: envelope.stream) { changed.insert(id) }
+        let reader = LogReader(client: connection)
+        var (changed, position): (Set<EventID>, _) = ([], position)
+        while position < end {
+            let page = try await reader.page(
+                after: position, limit: min(LogTail.pageLimit, end - position),
+                filter: LogFilter(categories: [EventDomainEvent.category]))
+            // The log ends before the tables do.
+            guard page.through > position else { throw InMemoryReplacedError() }
+            changed.formUnion(page.events.compactMap { EventID(stream: $0.envelope.stream) })
+            position = page.through
         }
         return changed
-    }
-}
-
-/// What a node holds of the events at one position.
-struct HeldEvents: Sendable {
-    var snapshot: EventIndex.Snapshot
-    /// The hidden events, which are no part of the index.
-    var hidden: [EventID: HeldEvent]
-}
-
-/// What a comparison keeps of the events that a node holds.
-private struct HeldDigest: Sendable {
-    var index: IndexDigest
-    var hidden: [EventID: HeldEvent]
-
-    /// - Throws: `CancellationError`
-    init(of held: HeldEvents) async throws {
-        index = try await IndexDigest(of: held.snapshot)
-        hidden = held.hidden
     }
 }
 
@@ -120,10 +112,15 @@ private final class RowComparison: Sendable {
     private let render: EventRendering
     private let state: Mutex<State>
 
-    /// - Parameter changed: the events that changed after the digest, which are not compared
-    init(with held: HeldDigest, changed: Set<EventID>, at position: Int64, render: @escaping EventRendering) {
-        index = held.index
-        hidden = held.hidden
+    /// - Parameters:
+    ///   - hidden: the hidden events, which are no part of the index
+    ///   - changed: the events that changed after the digest, which are not compared
+    init(
+        with index: IndexDigest, hidden: [EventID: HeldEvent], changed: Set<EventID>, at position: Int64,
+        render: @escaping EventRendering
+    ) {
+        self.index = index
+        self.hidden = hidden
         self.changed = changed
         self.render = render
         state = Mutex(State(verification: IndexVerification(position: position)))

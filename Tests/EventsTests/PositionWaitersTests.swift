@@ -1,6 +1,6 @@
 import Testing
 
-@testable import EventStore
+@testable import Events
 
 @Suite struct `Waiting for a position` {
     @Test func `a waiter continues when the position is reached, and not before`() async throws {

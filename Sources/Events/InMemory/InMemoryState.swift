@@ -1,4 +1,5 @@
-package import Synchronization
+internal import EventStore
+internal import Synchronization
 
 /// The phase of what a process keeps in memory, for operators and their tools.
 public enum InMemoryPhase: String, Sendable, CaseIterable {
@@ -36,7 +37,7 @@ public struct InMemoryStatus: Sendable, Hashable {
 }
 
 extension InMemoryReadModel {
-    package var status: InMemoryStatus {
+    var status: InMemoryStatus {
         var status = InMemoryStatus()
         status.phase = state.phase
         status.position = state.position
@@ -50,15 +51,15 @@ extension InMemoryReadModel {
     }
 }
 
-/// Whether requests may read an ``InMemoryReadModel``, and how new it is. A type without parameters, so that the reads of a module inline it.
-package final class InMemoryState: Sendable {
+/// Whether requests may read an ``InMemoryReadModel``, and how new it is.
+final class InMemoryState: Sendable {
     /// The longest age of a content that requests may read, because meanwhile a person may have been erased.
-    package static let longestAge = Duration.seconds(3_600)
+    static let longestAge = Duration.seconds(3_600)
 
     private let phases = Mutex(InMemoryPhase.filling)
     private let usable = Atomic(false)
     private let reached = Atomic<Int64>(0)
-    @usableFromInline let required = Atomic<Int64>(0)
+    let required = Atomic<Int64>(0)
     /// The error of the next recorded event, if this program cannot read it.
     private let unreadable = Mutex<String?>(nil)
     private let start = ContinuousClock.now
@@ -67,7 +68,7 @@ package final class InMemoryState: Sendable {
     private let staleAfter: Duration
     private let longestAge: Duration
     /// The stream ends when the first phase, `filling`, ends.
-    package let beginning: AsyncStream<Never>
+    let beginning: AsyncStream<Never>
     private let begun: AsyncStream<Never>.Continuation
 
     init(staleAfter: Duration, longestAge: Duration = longestAge) {
@@ -76,16 +77,16 @@ package final class InMemoryState: Sendable {
         (beginning, begun) = AsyncStream.makeStream(of: Never.self)
     }
 
-    package var phase: InMemoryPhase {
+    var phase: InMemoryPhase {
         let phase = phases.withLock { $0 }
         return phase == .inUse && isTooOld ? .interrupted : phase
     }
 
-    package var isInUse: Bool { usable.load(ordering: .acquiring) && !isTooOld }
+    var isInUse: Bool { usable.load(ordering: .acquiring) && !isTooOld }
 
     var isTooOld: Bool { age > longestAge }
 
-    package func enter(_ phase: InMemoryPhase) {
+    func enter(_ phase: InMemoryPhase) {
         phases.withLock { current in
             // The phase stays `filling` until the content is in use for the first time, even if the load begins again.
             guard current != .filling || phase != .interrupted else { return }
@@ -95,7 +96,7 @@ package final class InMemoryState: Sendable {
         if phase == .inUse || phase == .tooSmall { begun.finish() }
     }
 
-    package var position: Int64 { reached.load(ordering: .acquiring) }
+    var position: Int64 { reached.load(ordering: .acquiring) }
 
     func reach(_ position: Int64) { reached.store(position, ordering: .releasing) }
 
@@ -109,7 +110,7 @@ package final class InMemoryState: Sendable {
     var age: Duration { ContinuousClock.now - start - .nanoseconds(inStep.load(ordering: .relaxed)) }
 
     /// The age of a stale content; `nil` while it is not stale.
-    package var staleFor: Duration? {
+    var staleFor: Duration? {
         let age = age
         return age > staleAfter ? age : nil
     }
@@ -126,9 +127,9 @@ package final class InMemoryState: Sendable {
     var isBlockedByUnreadableEvent: Bool { unreadable.withLock { $0 != nil } }
 
     /// The position of an acknowledged write. Requests do not read the content until it holds this position.
-    @inlinable package var requiredPosition: Int64 { required.load(ordering: .relaxed) }
+    var requiredPosition: Int64 { required.load(ordering: .relaxed) }
 
-    package func require(_ position: Int64) { required.max(position, ordering: .relaxed) }
+    func require(_ position: Int64) { required.max(position, ordering: .relaxed) }
 
     /// Lowers the required position to the end of the log, because the log has lost acknowledged writes.
     func forget(_ position: Int64, for tail: Int64) {

@@ -1,22 +1,24 @@
+package import EventStore
 package import Logging
 package import Postgres
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Keeps what a process holds in memory of a read model in step with the log, and decides whether requests may read it.
+/// Keeps the events in memory in step with the log, and decides whether requests may read them.
 ///
 /// The content is loaded from the read model's tables at one position. From there it gets the commits of this process before their callers
 /// get the results, and the other commits from the log. It goes out of use and is loaded again if the log lost its end, or if it differs
 /// from new tables of the read model. If it exceeds its memory limit, it is loaded again when there is room.
 ///
 /// Thread-safe: a lock orders the changes of the content. Readers of the content do not take it.
-package final class InMemoryReadModel<Content: InMemoryContent>: Service {
+package final class InMemoryReadModel: Service {
     /// Maximum seconds that a command waits until the content shows its change, and that a reader waits for a requested position.
-    package static var patienceSeconds: Double { 1 }
-    static var firstBackOffSeconds: Double { 0.25 }
-    static var longestBackOffSeconds: Double { 30 }
+    package static let patienceSeconds = 1.0
+    private static let (firstBackOffSeconds, longestBackOffSeconds) = (0.25, 30.0)
     /// Until the next load after an event that this program cannot read. Only another program can read it.
-    static var unreadablePauseSeconds: Double { 600 }
+    private static let unreadablePauseSeconds = 600.0
+    /// Maximum number of recorded events in one batch from the log, because commits wait for the batch.
+    private static let pageLimit: Int64 = 200
 
     struct Writer: Sendable {
         var buffer = ReorderBuffer()
@@ -26,8 +28,8 @@ package final class InMemoryReadModel<Content: InMemoryContent>: Service {
         var tables: String?
     }
 
-    package let content: Content
-    package let state: InMemoryState
+    let content: EventsInMemory
+    let state: InMemoryState
     let client: PostgresClient
     let notifier: LogNotifier
     let logger: Logger
@@ -43,7 +45,7 @@ package final class InMemoryReadModel<Content: InMemoryContent>: Service {
     ///   - roomPauseSeconds: seconds before the first look for room, after the content exceeded its memory limit
     ///   - patienceSeconds: as the property, which servers use
     package init(
-        _ content: Content, client: PostgresClient, notifier: LogNotifier, staleAfter: Duration = .seconds(3),
+        _ content: EventsInMemory, client: PostgresClient, notifier: LogNotifier, staleAfter: Duration = .seconds(3),
         roomPauseSeconds: Double = 60, patienceSeconds: Double = patienceSeconds, logger: Logger
     ) {
         self.content = content
@@ -72,7 +74,7 @@ package final class InMemoryReadModel<Content: InMemoryContent>: Service {
                     writer.withLock { close(&$0, .interrupted) }
                     if state.isBlocked(by: error.reason) {
                         logger.critical(
-                            "\(Content.name.subject) cannot follow the log, and requests do not read it",
+                            "the index cannot follow the log, and requests do not read it",
                             metadata: ["error": "\(error.reason)"])
                     }
                     try? await Task.sleep(for: .seconds(Self.unreadablePauseSeconds))
@@ -82,7 +84,7 @@ package final class InMemoryReadModel<Content: InMemoryContent>: Service {
                     do { try await waitForRoom(for: error.count) } catch { return }
                 } catch {
                     writer.withLock { close(&$0, .interrupted) }
-                    logger.warning("\(Content.name.subject) \(Content.name.verb) loaded again", metadata: ["because": "\(error)"])
+                    logger.warning("the index is loaded again", metadata: ["because": "\(error)"])
                     // A load is work for the database too, so the pauses between repeated failures grow.
                     let isNew = .now - start > .seconds(Self.longestBackOffSeconds)
                     let isAway = (error as? PostgresError)?.isUnavailability == true
@@ -109,7 +111,7 @@ package final class InMemoryReadModel<Content: InMemoryContent>: Service {
             } catch let error as PostgresError where error.isUnavailability {
                 // Readers get the content with its age, until it is too old.
                 guard !state.isTooOld else { throw error }
-                logger.warning("\(Content.name.subject) may be behind", metadata: ["error": "\(error)"])
+                logger.warning("the index may be behind", metadata: ["error": "\(error)"])
                 try await Task.sleep(for: .seconds(Self.firstBackOffSeconds))
             }
         }
@@ -118,10 +120,10 @@ package final class InMemoryReadModel<Content: InMemoryContent>: Service {
     private func follow() async throws {
         guard let reached else { throw InMemoryReplacedError() }
         let tail = LogTail(
-            client: client, notifier: notifier, after: reached, filter: LogFilter(categories: [Content.Event.category]),
-            pageLimit: Content.pageLimit, reached: { [self] in self.reached })
+            client: client, notifier: notifier, after: reached, filter: LogFilter(categories: [EventDomainEvent.category]),
+            pageLimit: Self.pageLimit, reached: { [self] in self.reached })
         for try await page in tail {
-            try take(LogSegment(page, of: Content.Event.self))
+            try take(LogSegment(page))
             if let instant = page.endOfLogAt { sawEnd(page.through, at: instant) }
         }
     }
@@ -158,7 +160,7 @@ package final class InMemoryReadModel<Content: InMemoryContent>: Service {
         }
         guard isNew else { return }
         logger.notice(
-            "requests are answered from \(Content.name.subject)",
+            "requests are answered from the index",
             metadata: [
                 "events": .stringConvertible(content.count), "megabytes": .stringConvertible(content.bytes / 1_000_000),
                 "position": .stringConvertible(state.position),
@@ -181,21 +183,36 @@ private struct UnreadableEventError: Error {
 
 extension InMemoryReadModel: CommitListener {
     /// After an error the task that reads the log gets the same one, and handles it.
-    package func committed(_ commit: Commit) { try? take(LogSegment(commit, of: Content.Event.category)) }
+    package func committed(_ commit: Commit) { try? take(LogSegment(commit)) }
 }
 
 extension InMemoryReadModel {
     /// Waits at most ``patienceSeconds`` until the content shows a write. After that time, requests do not read the content until it
     /// does.
-    package func waitUntilVisible(_ position: Int64) async {
+    func waitUntilVisible(_ position: Int64) async {
         if await reaches(position) { return }
         state.require(position)
     }
 
     /// Waits at most ``patienceSeconds`` until the content holds a position.
     /// - Returns: whether the content is in use and holds the position
-    package func reaches(_ position: Int64) async -> Bool {
+    func reaches(_ position: Int64) async -> Bool {
         guard state.isInUse else { return false }
         return await waiters.wait(for: position, seconds: patienceSeconds) { [state] in state.position }
     }
+}
+
+/// The events exceed the memory that they may take.
+struct InMemoryLimitError: Error, Hashable, CustomStringConvertible {
+    var limitBytes: Int
+    /// Number of events that do not fit.
+    var count: Int
+    var description: String {
+        "they do not fit into \(limitBytes / 1_000_000) MB: raise HUMON_INDEX_MEGABYTES, if there is more"
+    }
+}
+
+/// The content may be wrong, because the log or the read model's tables are not the ones that it was loaded from.
+struct InMemoryReplacedError: Error, Hashable, CustomStringConvertible {
+    var description: String { "the read model or the log is not the one that was loaded" }
 }

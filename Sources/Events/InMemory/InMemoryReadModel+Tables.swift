@@ -1,18 +1,19 @@
+internal import EventStore
 internal import Logging
-package import Postgres
+internal import Postgres
 internal import Synchronization
 
 extension InMemoryReadModel {
     /// Seconds between two checks that the content belongs to the present tables of the read model.
-    private static var checkSeconds: Double { 1 }
+    private static let checkSeconds = 1.0
     /// The content comes back when this part of what did not fit is left, so that it does not come and go.
-    private static var roomyPercent: Int { 95 }
+    private static let roomyPercent = 95
 
     /// Reads the tables of the read model at one position into the content.
     func load() async throws {
         let clock = ContinuousClock()
         let (start, required, generation) = (clock.now, state.requiredPosition, notifier.history.generation)
-        let (tables, cursor, fill) = try await client.withSnapshot(of: Content.source) { connection, model in
+        let (tables, cursor, fill) = try await client.withSnapshot { connection, model in
             let cursor = try await LogReader(client: connection).cursor(at: model.position)
             let fill = try await connection.withoutTimeout { try await content.load($0, logger: logger) }
             return (model.tableGeneration, cursor, fill)
@@ -30,7 +31,7 @@ extension InMemoryReadModel {
         }
         let (count, seconds) = (content.count, (clock.now - start) / .seconds(1))
         logger.notice(
-            "\(Content.name.subject) \(Content.name.verb) loaded",
+            "the index is loaded",
             metadata: [
                 "events": .stringConvertible(count), "seconds": .stringConvertible(seconds),
                 "of_which_reading": .stringConvertible((read - start) / .seconds(1)),
@@ -40,11 +41,11 @@ extension InMemoryReadModel {
     }
 
     private func presentTables() async throws -> String {
-        try await ReadModelState.of(Content.source, client).tableGeneration
+        try await ReadModelState.of(EventsProjection.self, client).tableGeneration
     }
 
     /// The generation of the read model's tables that the content agrees with; `nil` while it is not loaded.
-    package var tables: String? { writer.withLock { $0.tables } }
+    var tables: String? { writer.withLock { $0.tables } }
 
     /// Looks for a loss of the log's end and for new tables of the read model, until the content must be loaded again.
     /// - Throws: ``InMemoryReplacedError``, and the errors of a comparison
@@ -62,20 +63,20 @@ extension InMemoryReadModel {
     /// have the same errors. It stays in use meanwhile, because a load would send all readers to PostgreSQL.
     private func checkTables() async throws {
         let present = try await presentTables()
-        guard present != tables, let agrees = try await content.agrees(in: self) else { return }
-        guard agrees else { throw InMemoryReplacedError() }
+        guard present != tables else { return }
+        guard try await examine().differing == 0 else { throw InMemoryReplacedError() }
         writer.withLock { if $0.tables != nil { $0.tables = present } }
-        logger.notice("\(Content.name.subject) passed the comparison with new tables of the read model")
+        logger.notice("the index passed the comparison with new tables of the read model")
     }
 
     /// Runs the body in a transaction that reads the tables of the read model at one position.
     /// - Parameter body: gets the position of the tables
     /// - Returns: `nil` if the tables lack the position, or if other tables replaced them meanwhile
     /// - Throws: ``ReadModelError/missing``, `PostgresError`, `CancellationError`, and the errors of the body
-    package func withTables<Value>(
+    func withTables<Value>(
         atLeast position: Int64, _ body: (LeasedConnection, Int64) async throws -> Value
     ) async throws -> Value? {
-        let (tables, value) = try await client.withSnapshot(of: Content.source) { connection, model -> (String, Value?) in
+        let (tables, value) = try await client.withSnapshot { connection, model -> (String, Value?) in
             // If another version of the program appends, the read model follows the log later.
             guard model.position >= position else { return (model.tableGeneration, nil) }
             return (model.tableGeneration, try await body(connection, model.position))
@@ -93,13 +94,15 @@ extension InMemoryReadModel {
             try await Task.sleep(for: backOff.next())
             // Without an answer the next look decides.
             guard let present = try? await countInTables(), present <= count * Self.roomyPercent / 100 else { continue }
-            return logger.notice("there is room again for \(Content.name.subject)", metadata: ["events": "\(present)"])
+            return logger.notice("there is room again for the index", metadata: ["events": "\(present)"])
         }
     }
 
     private func countInTables() async throws -> Int {
         try await client.withLongTransaction {
-            try await $0.query(Content.countQuery).decode(Int64.self).first.map { Int($0) } ?? 0
+            try await $0.query(
+                "SELECT count(*) FROM \(identifier: EventsProjection.schema).events WHERE \(EventRow.isLive)"
+            ).decode(Int64.self).first.map { Int($0) } ?? 0
         }
     }
 }
@@ -107,28 +110,11 @@ extension InMemoryReadModel {
 extension PostgresClient {
     /// Runs the body in a transaction with one snapshot. A snapshot fixes rows, but not the names of tables.
     fileprivate func withSnapshot<Value>(
-        of projection: any Projection.Type, _ body: (LeasedConnection, ReadModelState) async throws -> Value
+        _ body: (LeasedConnection, ReadModelState) async throws -> Value
     ) async throws -> Value {
         try await withTransaction { connection in
             try await connection.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            return try await body(connection, try await ReadModelState.of(projection, connection))
-        }
-    }
-}
-
-extension LogReader {
-    /// Calls the body with each recorded event of one type of domain events in a range of the log.
-    /// - Throws: ``LogTruncatedError`` if the log ends before the range does, ``LogGapError``, ``FormatError``, `PostgresError`
-    package func forEach<Event: DomainEvent>(
-        after position: Int64, through end: Int64, _ body: (EventEnvelope<Event>) throws -> Void
-    ) async throws {
-        var position = position
-        while position < end {
-            let page = try await page(
-                after: position, limit: min(LogTail.pageLimit, end - position), filter: LogFilter(categories: [Event.category]))
-            guard page.through > position else { throw LogTruncatedError(position: end) }
-            for recorded in page.events { try body(try recorded.decoded()) }
-            position = page.through
+            return try await body(connection, try await ReadModelState.of(EventsProjection.self, connection))
         }
     }
 }

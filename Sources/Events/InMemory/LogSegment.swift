@@ -1,44 +1,39 @@
+internal import EventStore
 internal import Foundation
 
-/// A part of the log without a gap, with its recorded events of one category.
-///
-/// Not generic over the type of domain events: the compiler cannot specialise this library for a module's type, and every commit
-/// passes through it.
+/// A part of the log without a gap, with its recorded events of events.
 struct LogSegment: Sendable {
     /// The segment begins after this position.
     let after: Int64
     /// The last cursor of the segment.
     private(set) var end: LogCursor
-    private var events: [(position: Int64, envelope: EventEnvelope<any DomainEvent>)]
+    private var events: [(position: Int64, envelope: EventEnvelope<EventDomainEvent>)]
 
     var through: Int64 { end.position }
 
-    init(after: Int64, end: LogCursor, events: [(position: Int64, envelope: EventEnvelope<any DomainEvent>)]) {
+    init(after: Int64, end: LogCursor, events: [(position: Int64, envelope: EventEnvelope<EventDomainEvent>)]) {
         self.after = after
         self.end = end
         self.events = events
     }
 
     /// - Throws: `FormatError`
-    init<Event: DomainEvent>(_ page: LogPage, of _: Event.Type) throws {
+    init(_ page: LogPage) throws {
         after = page.after.position
         end = page.end
-        events = try page.events.map { recorded in
-            let envelope: EventEnvelope<Event> = try recorded.decoded()
-            return (recorded.position, envelope.with(envelope.event as any DomainEvent))
-        }
+        events = try page.events.map { ($0.position, try $0.decoded()) }
     }
 
-    init(_ commit: Commit, of category: String) {
+    init(_ commit: Commit) {
         after = commit.firstPosition - 1
         end = commit.end
         events = zip(commit.firstPosition..., commit.envelopes).compactMap { position, envelope in
-            envelope.stream.category == category ? (position, envelope) : nil
+            envelope.of(EventDomainEvent.self).map { (position, $0) }
         }
     }
 
     /// The recorded events after a position, in order.
-    func events(after position: Int64) -> ArraySlice<(position: Int64, envelope: EventEnvelope<any DomainEvent>)> {
+    func events(after position: Int64) -> ArraySlice<(position: Int64, envelope: EventEnvelope<EventDomainEvent>)> {
         events.drop { $0.position <= position }
     }
 

@@ -1,22 +1,15 @@
-package import EventStore
-package import Logging
-package import Postgres
+internal import EventStore
+internal import Logging
+internal import Postgres
 internal import SpatialIndex
 internal import Synchronization
 
 /// The live events of a node in its index, and the hidden events beside it.
-package final class EventsInMemory: InMemoryContent {
-    package typealias Event = EventDomainEvent
-
-    package static let name = (subject: "the index", verb: "is")
-    package static let source: any Projection.Type = EventsProjection.self
-    package static let pageLimit: Int64 = 200
-    package static var countQuery: SQL {
-        "SELECT count(*) FROM \(identifier: EventsProjection.schema).events WHERE \(EventRow.isLive)"
-    }
-
+///
+/// Thread-safe: requests read the content while ``InMemoryReadModel`` changes it. The model makes one change at a time.
+package final class EventsInMemory: Sendable {
     let index = EventIndex()
-    package let limit: Int
+    let limit: Int
     let render: EventRendering
     /// Whether a comparison is under way.
     let isCompared = Mutex(false)
@@ -34,17 +27,22 @@ package final class EventsInMemory: InMemoryContent {
         self.listener = listener
     }
 
-    package var count: Int { index.snapshot.count }
+    var count: Int { index.snapshot.count }
 
     /// An earlier state counts while a reader holds it.
-    package var bytes: Int { presentBytes + index.backlogBytes }
+    var bytes: Int { presentBytes + index.backlogBytes }
 
     private var presentBytes: Int { index.snapshot.bytes + hidden.withLock { $0.bytes } }
 
-    /// What the node holds at one position.
-    var held: HeldEvents { hidden.withLock { HeldEvents(snapshot: index.snapshot, hidden: $0.events) } }
+    /// What the node holds at one position: the index, and the hidden events, which are no part of it.
+    var held: (snapshot: EventIndex.Snapshot, hidden: [EventID: HeldEvent]) {
+        hidden.withLock { (index.snapshot, $0.events) }
+    }
 
-    package func load(_ connection: LeasedConnection, logger: Logger) async throws -> @Sendable (LogCursor) -> Void {
+    /// Reads the tables of the read model in one transaction.
+    /// - Returns: a closure that puts the rows into the content. The content is empty and not in use when the model calls it
+    /// - Throws: ``InMemoryLimitError``, and the errors of the connection
+    func load(_ connection: LeasedConnection, logger: Logger) async throws -> @Sendable (LogCursor) -> Void {
         let estimate = try await connection.query(
             "SELECT reltuples::bigint FROM pg_class WHERE oid = to_regclass(\(EventsProjection.schema + ".events"))"
         ).decode(Int64.self)
@@ -57,12 +55,8 @@ package final class EventsInMemory: InMemoryContent {
         }
     }
 
-    package func apply(
-        _ events: ArraySlice<(position: Int64, envelope: EventEnvelope<any DomainEvent>)>, through end: LogCursor
-    ) {
-        let events = events.lazy.compactMap { position, envelope in
-            envelope.of(EventDomainEvent.self).map { (position: position, envelope: $0) }
-        }
+    /// Applies the next recorded events. The content then holds the log up to `end`.
+    func apply(_ events: ArraySlice<(position: Int64, envelope: EventEnvelope<EventDomainEvent>)>, through end: LogCursor) {
         let snapshot = index.snapshot
         let changes = hidden.withLock { hidden in
             let changes = IndexChanges(events, render: render) { hidden.events[$0] ?? snapshot.event($0).map(HeldEvent.init) }
@@ -73,32 +67,21 @@ package final class EventsInMemory: InMemoryContent {
         listener?.indexApplied(changes.changes, through: end.position)
     }
 
-    package func removeAll() {
+    /// Removes everything. The content is out of use.
+    func removeAll() {
         hidden.withLock { $0 = HiddenEvents() }
         index.removeAll()
         listener?.indexClosed()
     }
 
-    package func checkLimit() throws {
+    /// - Throws: ``InMemoryLimitError``
+    func checkLimit() throws {
         guard presentBytes > limit else { return }
-        throw InMemoryLimitError(ofIndex: limit, events: count)
-    }
-
-    package func agrees(in model: InMemoryReadModel<EventsInMemory>) async throws -> Bool? {
-        try await model.examine().differing == 0
+        throw InMemoryLimitError(limitBytes: limit, count: count)
     }
 }
 
-extension InMemoryLimitError {
-    /// - Parameter events: number of events that do not fit
-    init(ofIndex limitBytes: Int, events: Int) {
-        self.init(
-            count: events,
-            description: "they do not fit into \(limitBytes / 1_000_000) MB: raise HUMON_INDEX_MEGABYTES, if there is more")
-    }
-}
-
-extension InMemoryReadModel<EventsInMemory> {
+extension InMemoryReadModel {
     /// The snapshot if the index is in use and holds every change that was acknowledged here; nil if the request must read
     /// PostgreSQL.
     var readable: EventIndex.Snapshot? {

@@ -1,0 +1,87 @@
+import Encoding
+import Foundation
+import Postgres
+import Synchronization
+import TestDatabase
+import Testing
+
+@testable import EventStore
+@testable import Events
+
+@Suite struct `Keeping events in memory` {
+    private static func untilInUse(_ node: TestNode<EventsModule>) async throws {
+        try await eventually("an index in use") { node.index.state.isInUse }
+    }
+
+    /// A recorded event that the log of a test does not have.
+    private static var elsewhere: EventEnvelope<any DomainEvent> {
+        EventEnvelope(
+            id: UUID(), stream: EventID(rawValue: 9).stream, version: 1, recordedAt: Timestamp(milliseconds: 0),
+            metadata: Metadata(requestID: "test", actor: nil, traceID: nil), event: EventDomainEvent.updated(.picnic))
+    }
+
+    @Test func `own commits are in the content when their appends return`() async throws {
+        try await TestNode.with(listens: false) { node in
+            let stream = EventID(rawValue: 1).stream
+            for version: Int32 in 0..<10 {
+                let place = try await node.append(EventDomainEvent.updated(.picnic), to: stream, after: version)
+                #expect(node.index.state.position == place.position)
+            }
+            #expect(await node.index.reaches(10))
+        }
+    }
+
+    @Test func `requests may not read a content that was last confirmed longer ago than the longest age`() {
+        let state = InMemoryState(staleAfter: .seconds(3), longestAge: .zero)
+        state.enter(.inUse)
+        #expect(!state.isInUse)
+        #expect(state.phase == .interrupted)
+        state.isInStep(at: .now + .seconds(3_600))
+        #expect(state.isInUse)
+        #expect(state.phase == .inUse)
+        #expect(InMemoryState.longestAge == .seconds(3_600))
+    }
+
+    @Test func `a content that exceeded its limit is loaded again when there is room`() async throws {
+        try await TestNode.withDatabase { database in
+            try await TestNode.with(database, limitBytes: 50_000, roomPauseSeconds: 0.05) { node in
+                try await eventually("an index that is too large") {
+                    for _ in 0..<50 { try await node.create() }
+                    return node.index.state.phase == .tooSmall && node.index.content.count == 0
+                }
+                #expect(await !node.index.reaches(1))
+                _ = try await database.withClient { try await $0.query("DELETE FROM events_v1.events WHERE id > 10") }
+                try await Self.untilInUse(node)
+                #expect(node.index.content.count == 10)
+            }
+        }
+    }
+
+    @Test func `another recorded event at a known position puts the content out of use at once, and it is loaded again`()
+        async throws
+    {
+        try await TestNode.with(listens: false) { node in
+            let position = try await node.create().position
+            let commit = Commit.all(of: [(position: position, envelope: Self.elsewhere)])[0]
+            #expect(throws: InMemoryReplacedError.self) { try node.index.take(LogSegment(commit)) }
+            #expect((node.index.state.isInUse, node.index.content.count) == (false, 0))
+            try await Self.untilInUse(node)
+            #expect((node.index.state.position, node.index.content.count) == (position, 1))
+        }
+    }
+
+    @Test func `a content of a history that the log lost is loaded again`() async throws {
+        try await TestNode.with { node in
+            let position = try await node.create().position
+            // As if this process had appended another recorded event at the position.
+            let history = node.log.history
+            history.saw(try await node.reader.cursor(at: position))
+            for commit in Commit.all(of: [(position: position, envelope: Self.elsewhere)]) { history.committed(commit) }
+            #expect(history.generation > LogGeneration())
+            try await eventually("an index of the present history") {
+                node.index.state.isInUse && node.index.writer.withLock { $0.generation } == history.generation
+            }
+            #expect(node.index.content.count == 1)
+        }
+    }
+}
