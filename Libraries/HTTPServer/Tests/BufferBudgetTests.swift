@@ -23,7 +23,7 @@ import Testing
     @Test func `buffered bytes stay within the budget however many clients do not read`() async throws {
         let limit = 20 * Wire.largeBytes
         try await Wire.router.withServer(Self.budget(limit)) { server, port in
-            let budget = server.state.budget
+            let budget = server.configuration.budget
             var slow: [RawConnection] = []
             // The socket buffers of both sides take a part of each response.
             for _ in 0..<200 {
@@ -84,7 +84,7 @@ import Testing
         try await Wire.router.withServer(Self.budget(40 * Wire.largeBytes)) { server, port in
             let slow = try RawConnection(port: port)
             try slow.send(String(repeating: Wire.get("/large"), count: 2))
-            let budget = server.state.budget
+            let budget = server.configuration.budget
             // Other connections use the rest.
             budget.add(30 * Wire.largeBytes)
             defer { budget.remove(30 * Wire.largeBytes) }
@@ -103,14 +103,14 @@ import Testing
             let part = String(repeating: "x", count: 59_999)
             let first = try RawConnection(port: port)
             try first.send(head + part)
-            try await eventually("the arrival of a body") { server.state.budget.usedBytes == part.utf8.count }
+            try await eventually("the arrival of a body") { server.configuration.budget.usedBytes == part.utf8.count }
             let second = try RawConnection(port: port)
             try second.send(head + part)
             let refused = try await second.receive()
             #expect(refused.text.hasPrefix("HTTP/1.1 503 ") && refused.isEnded, "\(refused.text)")
             try first.send("x")
             #expect(try await first.receive { $0.hasSuffix("xxx") }.text.hasPrefix("HTTP/1.1 200 "))
-            try await eventually("the end of the use") { server.state.budget.usedBytes == 0 }
+            try await eventually("the end of the use") { server.configuration.budget.usedBytes == 0 }
         }
     }
 }

@@ -67,9 +67,9 @@ import UnixSignals
                     server.state.handlers.load(ordering: .relaxed) == 0
                 }
             }
-            #expect(server.state.budget.usedBytes == 0)
-            #expect(server.state.inFlight.count == 0)
-            #expect(server.state.streams.count == 0)
+            #expect(server.configuration.budget.usedBytes == 0)
+            #expect(server.configuration.inFlight.count == 0)
+            #expect(server.configuration.streams.count == 0)
         }
     }
 
@@ -104,7 +104,7 @@ import UnixSignals
             }
             for connection in connections { #expect(try await connection.receive().isEnded) }
             try await eventually("the end of all connections") { server.state.handlers.load(ordering: .relaxed) == 0 }
-            #expect(server.state.budget.usedBytes == 0)
+            #expect(server.configuration.budget.usedBytes == 0)
         }
     }
 
@@ -134,7 +134,7 @@ import UnixSignals
             let (idle, busy) = (try RawConnection(port: port), try RawConnection(port: port))
             try busy.send(Wire.get("/late"))
             try await eventually("a request in flight, and two connections") {
-                server.state.inFlight.count == 1 && server.state.handlers.load(ordering: .relaxed) == 2
+                server.configuration.inFlight.count == 1 && server.state.handlers.load(ordering: .relaxed) == 2
             }
             let opening = Task {
                 // The shutdown accepts no connection any more, and then closes idle ones.

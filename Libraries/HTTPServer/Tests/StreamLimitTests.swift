@@ -40,11 +40,11 @@ import Testing
                 #expect(status == expected, "\(address)")
                 open.append(connection)
             }
-            #expect(server.state.streams.count == 3 && server.state.streams.refusals == 1)
+            #expect(server.configuration.streams.count == 3 && server.configuration.streams.refusals == 1)
             // Room for the next one.
             try await eventually("the streams") { producer.open.count == 3 }
             producer.open.first?.finish()
-            try await eventually("the end of the first stream") { server.state.streams.count == 2 }
+            try await eventually("the end of the first stream") { server.configuration.streams.count == 2 }
             let last = try await Self.open(port, "X-Forwarded-For: \(same)")
             #expect(last.status == Self.granted)
             withExtendedLifetime((open, last)) {}
@@ -66,7 +66,7 @@ import Testing
                 let stream = try await Self.open(port, "X-Forwarded-For: 192.0.2.1")
                 #expect(stream.status == Self.granted)
                 try await producer.writer().finish()
-                try await eventually("the end of the stream") { server.state.streams.count == 0 }
+                try await eventually("the end of the stream") { server.configuration.streams.count == 0 }
             }
             #expect(try await Self.open(port, "X-Forwarded-For: 192.0.2.1").status == Self.refused)
             #expect(try await Self.open(port, "X-Forwarded-For: 192.0.2.2").status == Self.granted)
@@ -77,13 +77,13 @@ import Testing
         try await Self.withServer(StreamLimits()) { producer, server, port in
             let client = try await Self.open(port, "A: b").connection
             let writer = try await producer.writer()
-            let budget = server.state.budget
+            let budget = server.configuration.budget
             budget.add(budget.limitBytes)
             writer.write("small".utf8)
             #expect(try await client.receive { $0.contains("small") }.text.contains("small"))
             writer.write(repeatElement(120, count: BufferBudget.trackedBytes))
             #expect(try await client.receive().isEnded)
-            #expect(server.state.streams[.slow] == 1 && budget.refusals == 1)
+            #expect(server.configuration.streams[.slow] == 1 && budget.refusals == 1)
             try await eventually("the release of the bytes") { budget.usedBytes == budget.limitBytes }
         }
     }
@@ -100,7 +100,7 @@ import Testing
             drain.begin()
             let received = try await client.receive()
             #expect(received.text == "4\r\nlast\r\n0\r\n\r\n" && received.isEnded, "\(received.text)")
-            #expect(server.state.streams[.drained] == 1)
+            #expect(server.configuration.streams[.drained] == 1)
         }
     }
 

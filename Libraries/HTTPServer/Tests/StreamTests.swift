@@ -86,7 +86,7 @@ final class Producer: Sendable {
             let received = try await client.receive { $0.hasSuffix("small") }
             #expect(received.text.matches(of: /HTTP\/1\.1 200 OK/).count == 2, "\(received.text)")
             #expect(received.text.matches(of: /Content-Length/).count == 1, "\(received.text)")
-            #expect(producer.open.isEmpty && server.state.streams.count == 0)
+            #expect(producer.open.isEmpty && server.configuration.streams.count == 0)
         }
     }
 
@@ -111,7 +111,7 @@ final class Producer: Sendable {
                 _ = try await producer.writer()
             }
             try await eventually("the end of the stream") { producer.endedCount == 1 }
-            #expect(server.state.streams[.disconnected] == 1 && server.state.streams.count == 0)
+            #expect(server.configuration.streams[.disconnected] == 1 && server.configuration.streams.count == 0)
         }
     }
 
@@ -128,11 +128,11 @@ final class Producer: Sendable {
                 return isWritten
             }
             try await Task.sleep(for: .milliseconds(300))
-            #expect(producer.endedCount == 0 && server.state.budget.usedBytes <= ResponseWriter.unsentLimitBytes)
+            #expect(producer.endedCount == 0 && server.configuration.budget.usedBytes <= ResponseWriter.unsentLimitBytes)
             let received = try await client.receive()
             #expect(received.isEnded && received.text.utf8.count > count)
             #expect(await writing.value)
-            #expect(server.state.streams[.finished] == 1)
+            #expect(server.configuration.streams[.finished] == 1)
         }
     }
 
@@ -163,11 +163,11 @@ final class Producer: Sendable {
                 writer.write(block)
                 // In the channel, and in blocks that the event loop has not passed on.
                 let limit = 2 * (ResponseWriter.unsentLimitBytes + BufferBudget.trackedBytes)
-                #expect(server.state.budget.usedBytes <= limit)
+                #expect(server.configuration.budget.usedBytes <= limit)
                 return producer.endedCount == 1
             }
-            #expect(server.state.streams[.slow] == 1)
-            try await eventually("the release of the bytes") { server.state.budget.usedBytes == 0 }
+            #expect(server.configuration.streams[.slow] == 1)
+            try await eventually("the release of the bytes") { server.configuration.budget.usedBytes == 0 }
             #expect(try await client.receive().isEnded)
         }
     }
@@ -179,7 +179,7 @@ final class Producer: Sendable {
             try client.send(Wire.get("/stream"))
             try await producer.writer().write(repeatElement(120, count: ResponseWriter.unsentLimitBytes + 1))
             #expect(try await client.receive().isEnded)
-            #expect(server.state.streams[.slow] == 1)
+            #expect(server.configuration.streams[.slow] == 1)
         }
     }
 
@@ -197,7 +197,7 @@ final class Producer: Sendable {
             try late.send(Wire.get("/stream"))
             let refused = try await late.receive { $0.hasSuffix("}") }.text
             #expect(refused.hasPrefix("HTTP/1.1 503 ") && refused.contains("\r\nRetry-After: 1\r\n"), "\(refused)")
-            #expect(server.state.streams[.drained] == 1)
+            #expect(server.configuration.streams[.drained] == 1)
         }
     }
 
@@ -215,9 +215,9 @@ final class Producer: Sendable {
             try second.send(Wire.get("/stream") + Wire.get("/task"))
             let received = try await second.receive { $0.hasSuffix("task") }.text
             #expect(received.hasPrefix("HTTP/1.1 503 "), "\(received)")
-            #expect(server.state.streams.refusals == 1 && server.state.inFlight.count == 0)
+            #expect(server.configuration.streams.refusals == 1 && server.configuration.inFlight.count == 0)
             writer.finish()
-            try await eventually("the end of the first") { server.state.streams.count == 0 }
+            try await eventually("the end of the first") { server.configuration.streams.count == 0 }
             let third = try RawConnection(port: port)
             try third.send(Wire.get("/stream"))
             _ = try await producer.writer()

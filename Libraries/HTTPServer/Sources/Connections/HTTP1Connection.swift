@@ -48,10 +48,10 @@ final class HTTP1Connection: ChannelDuplexHandler {
 
     init(_ server: ServerState, _ gate: HTTP1InputGate, peer: SocketAddress?) {
         (self.server, self.gate) = (server, gate)
-        reader = HTTP1PartReader(gate, headerLimitBytes: server.limits.headerBytes)
+        reader = HTTP1PartReader(gate, headerLimitBytes: server.configuration.limits.headerBytes)
         info = server.connectionInfo(peer)
-        unsent = UnsentBytes(server.budget)
-        body = RequestBodyBuffer(limitBytes: server.limits.bodyBytes, server.budget)
+        unsent = UnsentBytes(server.configuration.budget)
+        body = RequestBodyBuffer(limitBytes: server.configuration.limits.bodyBytes, server.configuration.budget)
         count = HandlerCount(server)
     }
 
@@ -111,7 +111,7 @@ extension HTTP1Connection {
         case .head(let request):
             timeouts.headEnds(at: .now())
             current = request
-            if request.announcedBytes > server.limits.bodyBytes {
+            if request.announcedBytes > server.configuration.limits.bodyBytes {
                 // The client waits for a final response instead of sending the body. Source: RFC 9110, section 10.1.1.
                 if request.expectsContinue { isEnding = true }
                 timeouts.bodyIsCutOff()
@@ -222,10 +222,10 @@ extension HTTP1Connection {
     }
 
     private func start(_ task: Router.RequestTask, _ request: Request, _ context: ChannelHandlerContext) {
-        guard server.inFlight.begin(task.limit) else { return refuse(.overloaded, request.head, context) }
+        guard server.configuration.inFlight.begin(task.limit) else { return refuse(.overloaded, request.head, context) }
         timeouts.responseBegins(at: .now())
         context.eventLoop.makeFutureWithTask { [server] in
-            defer { server.inFlight.end(task.limit) }
+            defer { server.configuration.inFlight.end(task.limit) }
             return await task.run()
         }.assumeIsolated().whenSuccess { response in
             // Otherwise the task took too long, or the client has disconnected.
@@ -246,7 +246,7 @@ extension HTTP1Connection {
         current = nil
         body.drop()
         guard context.channel.isActive else { return }
-        if server.drain.hasBegun || response.stream != nil { isEnding = true }
+        if server.configuration.drain.hasBegun || response.stream != nil { isEnding = true }
         // Set before the write: a write that empties the buffer announces room, and would start the next request.
         if isEnding { hasEnded = true }
         let (head, rest) = response.http1Bytes(isLast: isEnding, isHTTP10: isHTTP10, context.channel.allocator)
@@ -264,7 +264,7 @@ extension HTTP1Connection {
         guard lingering == nil else { return }
         writer = nil
         dropInput(context)
-        lingering = LingeringClose(context, hasInputEnded: hasInputEnded, within: server.limits.responseSeconds)
+        lingering = LingeringClose(context, hasInputEnded: hasInputEnded, within: server.configuration.limits.responseSeconds)
     }
 
     /// Reads and drops all further bytes.
@@ -280,10 +280,10 @@ extension HTTP1Connection {
         timer = nil
         guard !hasEnded else { return }
         let now = NIODeadline.now()
-        switch timeouts.dueAction(at: now, server.limits) {
+        switch timeouts.dueAction(at: now, server.configuration.limits) {
         case .wait(let until):
             // At most the arrival limit: otherwise a request that begins meanwhile would be missed.
-            let until = min(until, now + .seconds(Int64(server.limits.arrivalSeconds)))
+            let until = min(until, now + .seconds(Int64(server.configuration.limits.arrivalSeconds)))
             timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: until) { self.checkTimers(context) }
         case .close: context.channel.hasUnsentBytes ? end(context) : context.close(promise: nil)
         case .refuseSlowArrival:

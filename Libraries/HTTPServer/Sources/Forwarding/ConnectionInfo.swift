@@ -16,13 +16,9 @@ public final class ConnectionInfo: Sendable {
     private let streams: OpenStreams?
 
     /// - Parameter scheme: the scheme of the connection itself
-    public convenience init(_ peer: NetworkAddress? = nil, _ scheme: Scheme = .http, trusting proxies: TrustedProxies = .loopback)
-    {
-        self.init(peer, scheme, trusting: proxies, budget: nil, streams: nil)
-    }
-
-    init(
-        _ peer: NetworkAddress?, _ scheme: Scheme, trusting proxies: TrustedProxies, budget: BufferBudget?, streams: OpenStreams?
+    public init(
+        _ peer: NetworkAddress? = nil, _ scheme: Scheme = .http, trusting proxies: TrustedProxies = .loopback,
+        budget: BufferBudget? = nil, streams: OpenStreams? = nil
     ) {
         self.peer = peer
         self.scheme = scheme

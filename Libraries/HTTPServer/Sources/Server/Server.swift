@@ -6,19 +6,16 @@ public import ServiceLifecycle
 
 /// An HTTP server as a service: it listens while it runs. On graceful shutdown it ends after the last response.
 public struct Server: Service {
-    private let router: Router
-    private let configuration: ServerConfiguration
     private let logger: Logger
     private let onListening: @Sendable (_ port: Int) -> Void
     let state: ServerState
+    var configuration: ServerConfiguration { state.configuration }
 
     /// - Parameter onListening: called when clients can connect, with the port
     public init(
         _ router: Router, _ configuration: ServerConfiguration, logger: Logger,
         onListening: @escaping @Sendable (_ port: Int) -> Void = { _ in }
     ) {
-        self.router = router
-        self.configuration = configuration
         self.logger = logger
         self.onListening = onListening
         state = ServerState(router, configuration)
@@ -40,11 +37,11 @@ public struct Server: Service {
                 while !state.connections.isEmpty, !Task.isCancelled {
                     // Repeated, because a connection accepted last may not have had its handlers the first time.
                     state.connections.quiesce()
-                    state.streams.finishAll()
+                    configuration.streams.finishAll()
                     try? await Task.sleep(for: Self.pollInterval)
                 }
                 // Waits also for requests of clients that have disconnected.
-                while state.inFlight.count > 0, !Task.isCancelled { try? await Task.sleep(for: Self.pollInterval) }
+                while configuration.inFlight.count > 0, !Task.isCancelled { try? await Task.sleep(for: Self.pollInterval) }
             } onGracefulShutdown: {
                 listener.close(promise: nil)
             }
@@ -60,10 +57,10 @@ public struct Server: Service {
         let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.backlog, value: configuration.backlog)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .serverChannelInitializer { [state, configuration, logger] channel in
+            .serverChannelInitializer { [state, logger] channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(
-                        AcceptHandler(state.connections, configuration.acceptFailures, logger: logger))
+                        AcceptHandler(state.connections, state.configuration.acceptFailures, logger: logger))
                 }
             }
             .childChannelOption(.allowRemoteHalfClosure, value: true)
@@ -76,8 +73,8 @@ public struct Server: Service {
     /// Builds the pipeline of an accepted connection.
     private static func addHandlers(to channel: any Channel, of server: ServerState) throws {
         var limits = NIOHTTPDecoderLimitConfiguration()
-        limits.maxHeaderFieldSize = server.limits.headerBytes
-        limits.maxHeaderListSize = server.limits.headerBytes
+        limits.maxHeaderFieldSize = server.configuration.limits.headerBytes
+        limits.maxHeaderListSize = server.configuration.limits.headerBytes
         limits.maxHeaderFieldCount = ConnectionLimits.headerFields
         let gate = HTTP1InputGate()
         try channel.pipeline.syncOperations.addHandlers([

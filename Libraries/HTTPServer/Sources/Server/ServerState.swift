@@ -4,32 +4,24 @@ internal import Synchronization
 /// The state that all connections of a server share.
 final class ServerState: Sendable {
     let router: Router
-    let limits: ConnectionLimits
-    let inFlight: InFlightRequests
-    let budget: BufferBudget
-    let streams: OpenStreams
-    let drain: Drain
-    let proxies: TrustedProxies
+    let configuration: ServerConfiguration
     let connections: ConnectionRegistry
     /// The number of connection handlers in memory. A test checks that it returns to 0.
     let handlers = Atomic(0)
 
     init(_ router: Router, _ configuration: ServerConfiguration) {
         self.router = router
-        limits = configuration.limits
-        inFlight = configuration.inFlight
-        budget = configuration.budget
-        streams = configuration.streams
-        drain = configuration.drain
-        proxies = configuration.trustedProxies
+        self.configuration = configuration
         connections = ConnectionRegistry(
             maximum: configuration.maximumConnections, maximumPerAddress: configuration.maximumConnectionsPerAddress,
             trusting: configuration.trustedProxies)
-        drain.onBegin { [streams] in streams.finishAll() }
+        configuration.drain.onBegin { [streams = configuration.streams] in streams.finishAll() }
     }
 
     func connectionInfo(_ peer: SocketAddress?) -> ConnectionInfo {
-        ConnectionInfo(peer.flatMap { NetworkAddress($0) }, .http, trusting: proxies, budget: budget, streams: streams)
+        ConnectionInfo(
+            peer.flatMap { NetworkAddress($0) }, trusting: configuration.trustedProxies, budget: configuration.budget,
+            streams: configuration.streams)
     }
 }
 
