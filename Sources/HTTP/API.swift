@@ -16,10 +16,6 @@ public struct API: Sendable {
     public struct Settings: Sendable {
         public var appSecret: AppSecret
         public var reads = Reads.everyone
-        /// The largest body of a request.
-        public var bodyLimitBytes = 64 * 1024
-        /// The longest path and query of a request.
-        public var targetLimitBytes = 8 * 1024
         /// The limit for one client address; 0 for no limit.
         public var signUpsPerMinute = 0
         /// The quota of one client address for sign-ups of every kind; 0 for no quota.
@@ -35,6 +31,11 @@ public struct API: Sendable {
 
         public init(appSecret: AppSecret) { self.appSecret = appSecret }
     }
+
+    /// The largest body of a request.
+    public static let bodyLimitBytes = 65_536
+    /// The longest path and query of a request.
+    public static let targetLimitBytes = 8_192
 
     let apps: Set<ServedApp>
     /// Every route, in the order of the document.

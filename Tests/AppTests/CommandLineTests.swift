@@ -158,7 +158,6 @@ import Testing
         #expect((limits.idleSeconds, limits.arrivalSeconds, limits.responseSeconds) == (75, 20, 27))
         #expect((limits.headerBytes, limits.bodyBytes) == (32_768, 65_536))
         let api = settings.api(secret: HumonProcess.secret)
-        #expect((api.bodyLimitBytes, api.targetLimitBytes) == (65_536, 8_192))
         #expect((api.signInsPerMinute, api.accountSignInsPerMinute) == (20, 10))
     }
 }

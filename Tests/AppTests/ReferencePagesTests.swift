@@ -1,4 +1,5 @@
 import Foundation
+import HTTP
 import TestDatabase
 import Testing
 
@@ -45,8 +46,8 @@ import Testing
     @Test func `docs settings md has the value of each fixed limit`() throws {
         let page = try Repository.text("docs/settings.md")
         for (limit, value) in [
-            ("size of a request body", "\(FixedLimits.bodyBytes) bytes"),
-            ("length of a path and query", "\(FixedLimits.targetBytes) bytes"),
+            ("size of a request body", "\(API.bodyLimitBytes) bytes"),
+            ("length of a path and query", "\(API.targetLimitBytes) bytes"),
             ("size of a request line and its header fields", "\(FixedLimits.headerBytes) bytes"),
             (
                 "time until a request has arrived, and until a new connection sends its first byte",

@@ -6,16 +6,16 @@ import Testing
 /// `problems.http` shows the others.
 @Suite struct `Errors as problem details` {
     @Test func `a body and a target that are too large get problem details, and the health keeps its form`() async throws {
-        try await TestAPI.with(.live, bodyLimitBytes: 1_000) { api in
+        try await TestAPI.with(.live) { api in
             // The loopback address is a trusted peer, so that its request id counts.
             let headers = [
                 "accept": "application/problem+json", "content-type": "application/json", "x-request-id": "r-1",
                 "tb-device-token": "owner",
             ]
-            let large = try await api.send(.post, "/v1/events", headers: headers, bytes: [UInt8](repeating: 0x20, count: 1_001))
+            let large = try await api.send(.post, "/v1/events", headers: headers, bytes: [UInt8](repeating: 0x20, count: 65_537))
             #expect(
                 large.body
-                    == #"{"type":"/docs#error-content_too_large","title":"Content too large","status":413,"code":"content_too_large","detail":"The body is larger than 1000 bytes","request_id":"r-1"}"#
+                    == #"{"type":"/docs#error-content_too_large","title":"Content too large","status":413,"code":"content_too_large","detail":"The body is larger than 65536 bytes","request_id":"r-1"}"#
             )
             let long = try await api.send(.get, "/v1/events/1?" + String(repeating: "x", count: 8_192), headers: headers)
             #expect(

@@ -73,8 +73,7 @@ struct TestAPI: Sendable {
 
     static func with(
         _ setup: TestingSetup = .router, apps: Set<ServedApp> = .all, reads: API.Reads = .everyone,
-        bodyLimitBytes: Int = 64 * 1024, hasIndex: Bool = true,
-        signUpsPerMinute: Int = 0, signUpsPerDay: Int = 0, writesPerMinute: Int = 0,
+        hasIndex: Bool = true, signUpsPerMinute: Int = 0, signUpsPerDay: Int = 0, writesPerMinute: Int = 0,
         addressWritesPerMinute: Int = 0, eventsPerUser: Int = 0, cors: CORSOrigins = .none,
         adminToken: AdminToken? = nil, signInsPerMinute: Int = 0, accountSignInsPerMinute: Int = 0,
         hasher: PasswordHasher = PasswordHasher(parameters: .weak), patienceSeconds: Double = 1,
@@ -87,7 +86,7 @@ struct TestAPI: Sendable {
             let start = ContinuousClock.now
             @Sendable func makeAPI(_ modules: RunningModules, _ client: PostgresClient) -> API {
                 var settings = API.Settings(appSecret: AppSecret(secret))
-                (settings.reads, settings.bodyLimitBytes) = (reads, bodyLimitBytes)
+                settings.reads = reads
                 (settings.signUpsPerMinute, settings.signUpsPerDay) = (signUpsPerMinute, signUpsPerDay)
                 (settings.signInsPerMinute, settings.accountSignInsPerMinute) = (signInsPerMinute, accountSignInsPerMinute)
                 (settings.writesPerMinute, settings.addressWritesPerMinute) = (writesPerMinute, addressWritesPerMinute)
@@ -127,9 +126,7 @@ struct TestAPI: Sendable {
                 let requests = APIRouter(api, allowing: cors, logger: .quiet)
                 let admin = AdminResponder(api, token: adminToken, metrics: { requests.metrics }, logger: .quiet)
                 await api.events.untilReady()
-                var configuration = ServerConfiguration(host: "127.0.0.1", port: 0)
-                configuration.limits.bodyBytes = bodyLimitBytes
-                try await requests.router.test(setup, configuration) { client in
+                try await requests.router.test(setup) { client in
                     try await body(
                         TestAPI(
                             client: client, operators: .router(admin.router), database: database,

@@ -8,7 +8,7 @@ extension Settings {
     /// - Parameter secret: the app's secret, which may have been generated
     func api(secret: String) -> API.Settings {
         var api = API.Settings(appSecret: AppSecret(secret, previous: previousAppSecret))
-        (api.reads, api.bodyLimitBytes, api.targetLimitBytes) = (reads, FixedLimits.bodyBytes, FixedLimits.targetBytes)
+        api.reads = reads
         (api.signUpsPerMinute, api.signUpsPerDay) = (signUpsPerMinute, signUpsPerDay)
         (api.signInsPerMinute, api.accountSignInsPerMinute) = (signInsPerMinute, accountSignInsPerMinute)
         (api.writesPerMinute, api.addressWritesPerMinute) = (writesPerMinute, addressWritesPerMinute)
@@ -21,7 +21,7 @@ extension Settings {
         configuration.limits = ConnectionLimits(
             idleSeconds: FixedLimits.idleSeconds, arrivalSeconds: FixedLimits.arrivalSeconds,
             responseSeconds: statementTimeoutSeconds + FixedLimits.answerSeconds,
-            headerBytes: FixedLimits.headerBytes, bodyBytes: FixedLimits.bodyBytes)
+            headerBytes: FixedLimits.headerBytes, bodyBytes: API.bodyLimitBytes)
         configuration.maximumConnections = connections
         configuration.maximumConnectionsPerAddress = connectionsPerAddress
         configuration.trustedProxies = trustedProxies

@@ -1,7 +1,6 @@
-/// The limits of a node without a setting of their own. docs/settings.md lists them, with what a client gets beyond each.
+/// The limits of a node without a setting of their own, beside those of `API`. docs/settings.md lists all, with what a client gets
+/// beyond each.
 enum FixedLimits {
-    static let bodyBytes = 65_536
-    static let targetBytes = 8_192
     static let headerBytes = 32_768
     static let arrivalSeconds = 20
     static let idleSeconds = 75

@@ -73,15 +73,15 @@ struct RequestFields {
 extension Request {
     /// Reads the fields in the body; an empty body has none.
     /// - Throws: `HTTPError` with 400, 413 or 415
-    func fields(allowing allowed: [FieldsFormat], limitBytes: Int) throws -> RequestFields {
+    func fields(allowing allowed: [FieldsFormat]) throws -> RequestFields {
         let format = try FieldsFormat(contentType: headers.value(of: .contentType), allowing: allowed)
         guard !headers.contains(.contentEncoding) else {
             throw HTTPError.unsupportedMediaType("A compressed body is not understood")
         }
-        if let length = headers.value(of: .contentLength).flatMap(Int.init), length > limitBytes {
-            throw HTTPError.contentTooLarge(limitBytes: limitBytes)
+        if let length = headers.value(of: .contentLength).flatMap(Int.init), length > API.bodyLimitBytes {
+            throw HTTPError.contentTooLarge(limitBytes: API.bodyLimitBytes)
         }
-        guard body.readableBytes <= limitBytes else { throw HTTPError.contentTooLarge(limitBytes: limitBytes) }
+        guard body.readableBytes <= API.bodyLimitBytes else { throw HTTPError.contentTooLarge(limitBytes: API.bodyLimitBytes) }
         return RequestFields(format: format, json: try format.read(body), body: body)
     }
 

@@ -21,14 +21,14 @@ public struct APIRouter: Sendable {
         allowing origins: CORSOrigins = .none, log: RequestLog? = nil, logger: Logger
     ) {
         let routes = api.routes + additionalRoutes
-        requests = RequestMetrics(prefix: "humon", routes: routes, bodyLimitBytes: api.settings.bodyLimitBytes)
+        requests = RequestMetrics(prefix: "humon", routes: routes, bodyLimitBytes: API.bodyLimitBytes)
         let observers: [(any RequestObserver)?] = [log, requests]
         router = Router(
             routes: routes,
             middleware: [AnswerGate(mayAnswer: api.mayAnswer)] + additionalMiddleware + [FormatSuffix()]
                 + Self.cors(allowing: origins, to: api.routes)
                 + [Compression(), NoStoreByDefault(), NoSniff(), RequestIDs()],
-            observers: observers.compactMap(\.self), targetLimitBytes: api.settings.targetLimitBytes,
+            observers: observers.compactMap(\.self), targetLimitBytes: API.targetLimitBytes,
             problemTypePrefix: "/docs#error-"
         ) { error, request, context in
             api.httpError(error, request, context, logger)

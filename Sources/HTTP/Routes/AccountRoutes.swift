@@ -44,7 +44,7 @@ private struct AccountRoutes: Sendable {
 
     private func signIn(_ request: Request, _ context: RequestContext) async throws -> Response {
         try addresses.take(context.sender(of: request).address?.subscriber)
-        let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
+        let fields = try request.fields(allowing: [.json, .form])
         let command = SignIn(fields.json["user"])
         // An address without an account is limited too, so that the limit does not tell which addresses have one.
         if let email = command.email { try emails.take(email) }
@@ -54,7 +54,7 @@ private struct AccountRoutes: Sendable {
     }
 
     private func signOut(_ request: Request, _ context: RequestContext) async throws -> Response {
-        let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
+        let fields = try request.fields(allowing: [.json, .form])
         let caller = try api.requireAccountToken(request, context, body: fields.json, inQuery: true)
         _ = try await api.account(of: caller)
         let position = try await accounts.signOut(caller.token, context: request.commandContext(context))
@@ -82,7 +82,7 @@ private struct AccountRoutes: Sendable {
         _ request: Request, _ context: RequestContext, _ read: (JSON?) throws -> Command
     ) async throws -> (command: Command, caller: TokenSender<AccountToken>) {
         try addresses.take(context.sender(of: request).address?.subscriber)
-        let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
+        let fields = try request.fields(allowing: [.json, .form])
         let caller = try api.requireAccountToken(request, context, body: fields.json)
         let command = try read(fields.json["user"])
         try changes.take(try await api.account(of: caller))
@@ -93,13 +93,11 @@ private struct AccountRoutes: Sendable {
 /// Signs accounts up. The path is the device sign-up's: the body tells the two apart.
 struct AccountSignUps: Sendable {
     private let accounts: AccountsModule
-    private let bodyLimitBytes: Int
     private let addresses: RateLimiter
     private let dailySignUps: RateLimiter
 
     init(_ api: API) {
         accounts = api.accounts
-        bodyLimitBytes = api.settings.bodyLimitBytes
         addresses = RateLimiter(perMinute: api.settings.signInsPerMinute, now: api.rateClock)
         dailySignUps = api.limits.dailySignUps
     }
@@ -109,7 +107,7 @@ struct AccountSignUps: Sendable {
     func response(to request: Request, _ context: RequestContext) async throws -> Response? {
         guard request.body.readableBytes > 0,
             // A device's body may be anything, so that an unreadable one is none of an account.
-            let fields = try? request.fields(allowing: [.json, .form], limitBytes: bodyLimitBytes).json["user"],
+            let fields = try? request.fields(allowing: [.json, .form]).json["user"],
             case .object = fields
         else { return nil }
         let subscriber = context.sender(of: request).address?.subscriber

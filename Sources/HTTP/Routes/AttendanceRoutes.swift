@@ -26,7 +26,7 @@ private struct AttendanceRoutes: Sendable {
 
     private func createAttendance(_ request: Request, _ context: RequestContext) async throws -> Response {
         let device = try api.requireDevice(request, context)
-        let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
+        let fields = try request.fields(allowing: [.json, .form])
         let event = try attendedEvent(fields.json["event"]?["id"])
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
         let position = try await api.withCaller(device, commandContext) { caller, context in
@@ -53,7 +53,7 @@ private struct AttendanceRoutes: Sendable {
         _ command: (EventID, UserID, CommandContext) async throws -> Int64
     ) async throws -> Response {
         let device = try api.requireDevice(request, context)
-        let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
+        let fields = try request.fields(allowing: [.json, .form])
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
         let event = EventID(rawValue: context.possibleID)
         let position = try await api.withCaller(device, commandContext) { caller, context in

@@ -31,7 +31,7 @@ private struct EventRoutes: Sendable {
 
     private func createEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
         let device = try api.requireDevice(request, context)
-        let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
+        let fields = try request.fields(allowing: [.json, .form])
         let details = try EventDetails(fields.json, isStrict: request.wantsProblemDetails)
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
         let (id, position) = try await api.withCaller(device, commandContext) { owner, context in
@@ -42,7 +42,7 @@ private struct EventRoutes: Sendable {
 
     private func updateEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
         let device = try api.requireDevice(request, context)
-        let fields = try request.fields(allowing: [.json, .form, .mergePatch], limitBytes: api.settings.bodyLimitBytes)
+        let fields = try request.fields(allowing: [.json, .form, .mergePatch])
         let change: DetailsChange =
             switch fields.format {
             case .json, .form: .replace(try EventDetails(fields.json, isStrict: request.wantsProblemDetails))
@@ -63,7 +63,7 @@ private struct EventRoutes: Sendable {
     private func cancelEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
         let device = try api.requireDevice(request, context)
         // The body says nothing. It counts for the idempotency key.
-        let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
+        let fields = try request.fields(allowing: [.json, .form])
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
         let id = EventID(rawValue: context.possibleID)
         let (_, position) = try await api.withCaller(device, commandContext) { caller, context in

@@ -29,7 +29,7 @@ private struct TaskRoutes: Sendable {
     }
 
     private func createTask(_ request: Request, _ context: RequestContext) async throws -> Response {
-        let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
+        let fields = try request.fields(allowing: [.json, .form])
         let caller = try api.requireAccountToken(request, context, body: fields.json, inQuery: true)
         let new = try NewTask(fields.json["task"])
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
@@ -41,7 +41,7 @@ private struct TaskRoutes: Sendable {
 
     /// PUT and PATCH alike: absent fields stay as they are, because clients send only what changed.
     private func updateTask(_ request: Request, _ context: RequestContext) async throws -> Response {
-        let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
+        let fields = try request.fields(allowing: [.json, .form])
         let caller = try api.requireAccountToken(request, context, body: fields.json)
         let change = try TaskChange(try task(fields.json))
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
@@ -61,7 +61,7 @@ private struct TaskRoutes: Sendable {
     }
 
     private func deleteTask(_ request: Request, _ context: RequestContext) async throws -> Response {
-        let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
+        let fields = try request.fields(allowing: [.json, .form])
         let caller = try api.requireAccountToken(request, context, body: fields.json, inQuery: true)
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
         let position = try await api.withAccount(caller, commandContext) { account, conditional in

@@ -81,7 +81,7 @@ private struct UserRoutes: Sendable {
     /// Takes no idempotency key: the new token is one.
     private func rotateToken(_ request: Request, _ context: RequestContext) async throws -> Response {
         let device = try api.requireDevice(request, context)
-        let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
+        let fields = try request.fields(allowing: [.json, .form])
         let new = try newToken(fields.json["device_token"])
         let (id, token, position) = try await api.withRotation(device) {
             try await users.rotate(device.token, to: new, context: request.commandContext(context))

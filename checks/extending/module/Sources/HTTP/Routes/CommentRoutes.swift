@@ -24,7 +24,7 @@ private struct CommentRoutes: Sendable {
 
     private func createComment(_ request: Request, _ context: RequestContext) async throws -> Response {
         let device = try api.requireDevice(request, context)
-        let fields = try request.fields(allowing: [.json, .form], limitBytes: api.settings.bodyLimitBytes)
+        let fields = try request.fields(allowing: [.json, .form])
         guard case .string(let text) = fields.json["text"] ?? "" else { throw HTTPError.invalid(errors: [.notAText("text")]) }
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
         let event = EventID(rawValue: context.possibleID)
