@@ -7,20 +7,13 @@ public struct MapPage: Sendable {
     public struct Settings: Sendable {
         /// `nil`: the map shows coasts, countries and cities only.
         public var tiles: Tiles?
-        public var origins: WebOrigins
+        public var origins = WebOrigins.loopback
         /// The limit for one client address; 0 for no limit.
-        public let sessionsPerMinute: Int
+        public var sessionsPerMinute = 0
         /// The limit for all clients together; 0 for no limit.
-        public let allSessionsPerMinute: Int
+        public var allSessionsPerMinute = 0
 
-        public init(
-            tiles: Tiles? = nil, origins: WebOrigins = .loopback, sessionsPerMinute: Int = 0, allSessionsPerMinute: Int = 0
-        ) {
-            self.tiles = tiles
-            self.origins = origins
-            self.sessionsPerMinute = sessionsPerMinute
-            self.allSessionsPerMinute = allSessionsPerMinute
-        }
+        public init() {}
     }
 
     /// Before all other routes.

@@ -154,9 +154,9 @@ import Testing
     }
 
     @Test func `an address at its limit, and all addresses at theirs, get 429`() async throws {
-        for (settings, allowed) in [
-            (MapPage.Settings(sessionsPerMinute: 2), 2), (MapPage.Settings(allSessionsPerMinute: 1), 1),
-        ] {
+        for (limit, allowed) in [(\MapPage.Settings.sessionsPerMinute, 2), (\MapPage.Settings.allSessionsPerMinute, 1)] {
+            var settings = MapPage.Settings()
+            settings[keyPath: limit] = allowed
             try await TestPage.with(settings) { page in
                 for _ in 0..<allowed { #expect(await page.send(.post, "/session", ownPage).status == 200) }
                 let refused = await page.send(.post, "/session", ownPage)
@@ -168,8 +168,9 @@ import Testing
     }
 
     @Test func `a page of a listed origin has sessions at that name, and loopback has none`() async throws {
-        let origins = try #require(WebOrigins("https://map.example.org"))
-        try await TestPage.with(MapPage.Settings(origins: origins)) { page in
+        var settings = MapPage.Settings()
+        settings.origins = try #require(WebOrigins("https://map.example.org"))
+        try await TestPage.with(settings) { page in
             #expect(await page.send(.post, "/session", host: "map.example.org", ownPage, scheme: .https).status == 200)
             let old = ["origin": "https://map.example.org"]
             #expect(await page.send(.post, "/session", host: "map.example.org", old, scheme: .https).status == 200)

@@ -4,7 +4,7 @@ import Testing
 @testable import HTTPServer
 
 @Suite struct `Timing the phases of a connection` {
-    private static let limits = ConnectionLimits(idleSeconds: 75, arrivalSeconds: 20, responseSeconds: 30)
+    private static let limits = ConnectionLimits()
 
     private static func at(_ seconds: Int64) -> NIODeadline { .uptimeNanoseconds(1_000) + .seconds(seconds) }
 

@@ -227,7 +227,7 @@ final class Producer: Sendable {
     @Test func `a silent stream outlives the time limits of requests`() async throws {
         let producer = Producer()
         let configuration = Wire.configuration {
-            $0.limits = ConnectionLimits(idleSeconds: 1, arrivalSeconds: 1, responseSeconds: 1)
+            ($0.limits.idleSeconds, $0.limits.arrivalSeconds, $0.limits.responseSeconds) = (1, 1, 1)
         }
         try await producer.router.withServer(configuration) { _, port in
             let client = try RawConnection(port: port)

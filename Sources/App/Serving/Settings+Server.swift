@@ -18,10 +18,11 @@ extension Settings {
     /// The configuration of the server for clients.
     func serverConfiguration(drain: Drain) -> ServerConfiguration {
         var configuration = ServerConfiguration(host: host, port: port)
-        configuration.limits = ConnectionLimits(
-            idleSeconds: FixedLimits.idleSeconds, arrivalSeconds: FixedLimits.arrivalSeconds,
-            responseSeconds: statementTimeoutSeconds + FixedLimits.answerSeconds,
-            headerBytes: FixedLimits.headerBytes, bodyBytes: API.bodyLimitBytes)
+        configuration.limits.idleSeconds = FixedLimits.idleSeconds
+        configuration.limits.arrivalSeconds = FixedLimits.arrivalSeconds
+        configuration.limits.responseSeconds = statementTimeoutSeconds + FixedLimits.answerSeconds
+        configuration.limits.headerBytes = FixedLimits.headerBytes
+        configuration.limits.bodyBytes = API.bodyLimitBytes
         configuration.maximumConnections = connections
         configuration.maximumConnectionsPerAddress = connectionsPerAddress
         configuration.trustedProxies = trustedProxies
@@ -76,8 +77,9 @@ extension Settings {
     /// The settings of the map page; `nil` if it is off or the map of events is left out.
     var mapPage: MapPage.Settings? {
         guard let webOrigins, apps.contains(.events) else { return nil }
-        return MapPage.Settings(
-            tiles: tiles, origins: webOrigins, sessionsPerMinute: sessionsPerMinute,
-            allSessionsPerMinute: FixedLimits.sessionsOfNodePerMinute)
+        var page = MapPage.Settings()
+        (page.tiles, page.origins) = (tiles, webOrigins)
+        (page.sessionsPerMinute, page.allSessionsPerMinute) = (sessionsPerMinute, FixedLimits.sessionsOfNodePerMinute)
+        return page
     }
 }

@@ -6,25 +6,16 @@ public struct ConnectionLimits: Sendable, Hashable {
     static let immediateResponses = 16
 
     /// Maximum number of seconds that a connection may be silent.
-    public var idleSeconds: Int
+    public var idleSeconds = 75
     /// Maximum number of seconds from the first byte of a request to the end of its body.
-    public var arrivalSeconds: Int
+    public var arrivalSeconds = 20
     /// Maximum number of seconds from the end of a request to its response. Also the limit for sending the rest of the last
     /// response.
-    public var responseSeconds: Int
+    public var responseSeconds = 30
     /// Maximum number of bytes of the request line and all header fields together.
-    public var headerBytes: Int
+    public var headerBytes = 32 * 1024
     /// Maximum number of bytes of a body. A larger body reaches its route truncated, so that the route refuses it.
-    public var bodyBytes: Int
+    public var bodyBytes = 64 * 1024
 
-    public init(
-        idleSeconds: Int = 75, arrivalSeconds: Int = 20, responseSeconds: Int = 30, headerBytes: Int = 32 * 1024,
-        bodyBytes: Int = 64 * 1024
-    ) {
-        self.idleSeconds = idleSeconds
-        self.arrivalSeconds = arrivalSeconds
-        self.responseSeconds = responseSeconds
-        self.headerBytes = headerBytes
-        self.bodyBytes = bodyBytes
-    }
+    public init() {}
 }
