@@ -9,11 +9,14 @@ import Users
 @testable import Events
 
 /// Keeps the lines of a stream.
-final class LineSink: ChangeSink {
+final class LineSink: Sendable {
     private let state = Mutex<(text: String, hasEnded: Bool)>(("", false))
 
-    func send(_ lines: [UInt8]) { state.withLock { $0.text += String(decoding: lines, as: UTF8.self) } }
-    func end() { state.withLock { $0.hasEnded = true } }
+    func take(_ lines: [UInt8]?) {
+        state.withLock { state in
+            if let lines { state.text += String(decoding: lines, as: UTF8.self) } else { state.hasEnded = true }
+        }
+    }
 
     var text: String { state.withLock { $0.text } }
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
@@ -65,7 +68,7 @@ extension ChangeSearch {
         _ number: Int = 1, _ search: ChangeSearch = .square, after: Int64?, _ sink: LineSink,
         _ shown: ShownEvents = ShownEvents()
     ) -> ChangeDispatcher.Item {
-        .join(ChangeSubscription(number, search, after: after, sink: sink) { shown[$0] })
+        .join(ChangeSubscription(number, search, after: after, sink: sink.take) { shown[$0] })
     }
 
     static func dispatch(_ items: ChangeDispatcher.Item...) -> ChangeDispatcher {

@@ -74,7 +74,7 @@ struct ChangeClient {
             for round in 0..<6 {
                 let (reader, writer) = round % 2 == 0 ? (first, second) : (second, first)
                 let sink = LineSink()
-                let number = reader.module.openChanges(changes, after: follower.position, sink: sink)
+                let number = reader.module.openChanges(changes, after: follower.position, sink: sink.take)
                 for _ in 0..<20 {
                     if Bool.random(using: &generator) {
                         let id = try #require(ids.randomElement(using: &generator))
@@ -112,7 +112,7 @@ struct ChangeClient {
             try await eventually { feed.status.lastPosition == 11 }
             feed.indexApplied(changes(12...12), through: 12)
             let sink = LineSink()
-            let number = feed.join(.square, after: 10, sink: sink) { _ in
+            let number = feed.join(.square, after: 10, sink: sink.take) { _ in
                 HeldEvent(owner: UserID(rawValue: 1), version: 1, place: place, json: [0x30])
             }
             try await eventually { sink.blocks.count == 2 }
@@ -129,7 +129,7 @@ struct ChangeClient {
     @Test func `a stream that leaves before its turn gives its room to another`() async throws {
         let feed = ChangeFeed(heartbeatSeconds: 86_400)
         let sinks = (0..<2_000).map { _ in LineSink() }
-        let numbers = sinks.map { feed.join(.square, after: 0, sink: $0) { _ in nil } }
+        let numbers = sinks.map { feed.join(.square, after: 0, sink: $0.take) { _ in nil } }
         #expect(!feed.hasRoom)
         feed.leave(numbers[0])
         feed.end(numbers[1])
@@ -148,7 +148,7 @@ struct ChangeClient {
     @Test func `a stream that waits while the index is closed and loaded again gets a reset`() async throws {
         let (feed, sink) = (ChangeFeed(heartbeatSeconds: 86_400), LineSink())
         feed.indexLoaded(at: 5)
-        _ = feed.join(.square, after: 5, sink: sink) { _ in nil }
+        _ = feed.join(.square, after: 5, sink: sink.take) { _ in nil }
         // The log lost its end. The position 5 is another one now.
         feed.indexClosed()
         feed.indexLoaded(at: 3)

@@ -7,13 +7,8 @@ import Testing
 @testable import Events
 
 @Suite struct `The index of subscriptions` {
-    private struct NoSink: ChangeSink {
-        func send(_ lines: [UInt8]) {}
-        func end() {}
-    }
-
     private static func subscription(_ number: Int, _ area: ChangeArea) -> ChangeSubscription {
-        ChangeSubscription(number, ChangeSearch(area: area), after: 0, sink: NoSink()) { _ in nil }
+        ChangeSubscription(number, ChangeSearch(area: area), after: 0, sink: { _ in }) { _ in nil }
     }
 
     /// Small and large areas, also at the date line, at the poles and on the edges of cells.

@@ -52,7 +52,7 @@ struct ChangeDispatcher {
         var sent = 0
         func send(_ lines: [UInt8], to subscription: ChangeSubscription) {
             guard subscription.after ?? .max < change.position else { return }
-            subscription.sink.send(lines)
+            subscription.sink(lines)
             sent += 1
         }
         if let after = change.after {
@@ -72,15 +72,15 @@ struct ChangeDispatcher {
     private mutating func join(_ subscription: ChangeSubscription) {
         guard let after = subscription.after, let ring, let replay = ChangeReplay(of: ring, for: subscription, after: after)
         else { return reset(subscription) }
-        subscription.sink.send(replay.lines)
+        subscription.sink(replay.lines)
         sent += replay.count
         subscriptions.insert(subscription)
     }
 
     /// Tells the client to read its list again.
     private mutating func reset(_ subscription: ChangeSubscription) {
-        subscription.sink.send(ChangeLines.reset(at: ring?.through ?? 0))
-        subscription.sink.end()
+        subscription.sink(ChangeLines.reset(at: ring?.through ?? 0))
+        subscription.sink(nil)
         resets += 1
     }
 
@@ -95,7 +95,7 @@ struct ChangeDispatcher {
         guard let position = ring?.through else { return }
         let heartbeat = ChangeLines.heartbeat(at: position)
         for subscription in subscriptions.all where subscription.number % Self.slots == slot {
-            subscription.sink.send(subscription.isAhead(of: position) ? ChangeLines.waiting : heartbeat)
+            subscription.sink(subscription.isAhead(of: position) ? ChangeLines.waiting : heartbeat)
         }
     }
 
@@ -108,9 +108,9 @@ struct ChangeDispatcher {
     /// The last line has the position that the client has reached, so that another node can continue from there.
     private func end(_ subscription: ChangeSubscription) {
         if let position = ring?.through, !subscription.isAhead(of: position) {
-            subscription.sink.send(ChangeLines.heartbeat(at: position))
+            subscription.sink(ChangeLines.heartbeat(at: position))
         }
-        subscription.sink.end()
+        subscription.sink(nil)
     }
 }
 

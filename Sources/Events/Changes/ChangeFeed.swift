@@ -65,7 +65,7 @@ package final class ChangeFeed: Service {
     ///   - present: returns an event of the present index
     /// - Returns: the number of the stream, for ``leave(_:)`` and ``end(_:)``
     func join(
-        _ search: ChangeSearch, after position: Int64?, sink: any ChangeSink, present: @escaping ChangeSubscription.Lookup
+        _ search: ChangeSearch, after position: Int64?, sink: @escaping ChangeSink, present: @escaping ChangeSubscription.Lookup
     ) -> Int {
         append { queue in
             queue.hasStreams = true
@@ -88,7 +88,7 @@ package final class ChangeFeed: Service {
             if waiting == nil { queue.items.append(.end(number: number)) }
             return waiting
         }
-        waiting?.sink.end()
+        waiting?.sink(nil)
     }
 
     /// Sends the heartbeats that are due.
@@ -136,7 +136,7 @@ package final class ChangeFeed: Service {
             defer { queue.joins = [:] }
             return queue.joins.values
         }
-        for subscription in waiting { subscription.sink.end() }
+        for subscription in waiting { subscription.sink(nil) }
     }
 }
 

@@ -1,10 +1,5 @@
-/// The receiver of a stream of changes, such as the connection of a client. Its functions must not wait.
-public protocol ChangeSink: Sendable {
-    /// Sends lines to the client.
-    func send(_ lines: [UInt8])
-    /// Ends the stream after the lines that were sent.
-    func end()
-}
+/// The receiver of a stream of changes, such as the connection of a client: gets lines, and `nil` at the end. It must not wait.
+public typealias ChangeSink = @Sendable (_ lines: [UInt8]?) -> Void
 
 /// One open stream of changes.
 final class ChangeSubscription: Sendable {
@@ -16,10 +11,10 @@ final class ChangeSubscription: Sendable {
     let filter: ChangeFilter
     /// The client has everything up to this position; `nil` if its position is not one of this log.
     let after: Int64?
-    let sink: any ChangeSink
+    let sink: ChangeSink
     let present: Lookup
 
-    init(_ number: Int, _ search: ChangeSearch, after: Int64?, sink: any ChangeSink, present: @escaping Lookup) {
+    init(_ number: Int, _ search: ChangeSearch, after: Int64?, sink: @escaping ChangeSink, present: @escaping Lookup) {
         self.number = number
         area = search.area
         filter = ChangeFilter(search)

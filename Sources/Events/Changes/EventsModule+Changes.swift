@@ -21,7 +21,7 @@ extension EventsModule {
     /// gets a reset and the end if this node cannot promise that.
     /// - Parameter position: `nil` if the client's position is not one of this log
     /// - Returns: the number of the stream, for ``closeChanges(_:)`` and ``endChanges(_:)``
-    public func openChanges(_ search: ChangeSearch, after position: Int64?, sink: any ChangeSink) -> Int {
+    public func openChanges(_ search: ChangeSearch, after position: Int64?, sink: @escaping ChangeSink) -> Int {
         guard let changes, let index = index?.content.index else { return 0 }
         return changes.join(search, after: position, sink: sink) { index.snapshot.event($0).map(HeldEvent.init) }
     }

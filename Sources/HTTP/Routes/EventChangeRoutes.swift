@@ -82,7 +82,9 @@ struct EventChangeRoutes: Sendable {
         _ search: ChangeSearch, after: Int64?, _ position: Int64, of reader: Reader? = nil
     ) -> Response {
         let stream = ResponseStream(user: reader.map { String($0.user.rawValue) }) { [events] writer in
-            let number = events.openChanges(search, after: after, sink: ClientSink(writer: writer))
+            let number = events.openChanges(search, after: after) { lines in
+                if let lines { writer.write(lines) } else { writer.finish() }
+            }
             writer.onDrain { events.endChanges(number) }
             writer.onClose { events.closeChanges(number) }
             guard let reader else { return }
@@ -95,12 +97,4 @@ struct EventChangeRoutes: Sendable {
                 .humonPosition: String(position),
             ], stream: stream)
     }
-}
-
-/// Passes the lines of a stream to its client.
-private struct ClientSink: ChangeSink {
-    let writer: ResponseWriter
-
-    func send(_ lines: [UInt8]) { writer.write(lines) }
-    func end() { writer.finish() }
 }
