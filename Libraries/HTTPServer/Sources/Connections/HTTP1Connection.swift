@@ -14,15 +14,16 @@ final class HTTP1Connection: ChannelDuplexHandler {
     typealias OutboundIn = Never
     typealias OutboundOut = ByteBuffer
 
-    private let server: ServerState
-    private let gate: HTTP1InputGate
-    private var reader: HTTP1PartReader
+    let server: ServerState
+    let gate: HTTP1InputGate
     private let unsent: UnsentBytes
     private let info: ConnectionInfo
     private let count: HandlerCount
 
     private var timeouts = ConnectionTimeouts(at: .now())
     private var timer: Scheduled<Void>?
+    /// Whether the arriving request is the last one.
+    var isLastArriving = false
     /// Whether a part has arrived since the last read of the socket. If not, the bytes belong to a head.
     private var hasReadPart = false
     /// The request that arrives now or waits for its response.
@@ -48,7 +49,6 @@ final class HTTP1Connection: ChannelDuplexHandler {
 
     init(_ server: ServerState, _ gate: HTTP1InputGate, peer: SocketAddress?) {
         (self.server, self.gate) = (server, gate)
-        reader = HTTP1PartReader(gate, headerLimitBytes: server.configuration.limits.headerBytes)
         info = server.connectionInfo(peer)
         unsent = UnsentBytes(server.configuration.budget)
         body = RequestBodyBuffer(limitBytes: server.configuration.limits.bodyBytes, server.configuration.budget)
@@ -83,12 +83,12 @@ extension HTTP1Connection {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !hasEnded, !gate.isClosed else { return }
         hasReadPart = true
-        receive(reader.read(unwrapInboundIn(data)), context)
+        receive(checked(unwrapInboundIn(data)), context)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if let error = error as? HTTPParserError {
-            if !hasEnded, !gate.isClosed { receive(reader.read(error), context) }
+            if !hasEnded, !gate.isClosed { receive(checked(error), context) }
         } else if !hasEnded, !isBusy {
             context.close(promise: nil)
         }

@@ -11,24 +11,14 @@ enum HTTP1Part {
     case refused(HTTPError, HTTPRequest?)
 }
 
-/// Checks the parts that NIO's decoder reads, and closes the gate after the last part that has a meaning.
-struct HTTP1PartReader {
-    let gate: HTTP1InputGate
-    let headerLimitBytes: Int
-    /// Whether the arriving request is the last one.
-    private var isLast = false
-
-    init(_ gate: HTTP1InputGate, headerLimitBytes: Int) {
-        self.gate = gate
-        self.headerLimitBytes = headerLimitBytes
-    }
-
-    mutating func read(_ part: HTTPServerRequestPart) -> HTTP1Part {
+extension HTTP1Connection {
+    /// Checks a part that NIO's decoder has read, and closes the gate after the last part that has a meaning.
+    func checked(_ part: HTTPServerRequestPart) -> HTTP1Part {
         switch part {
         case .head(let head):
             do throws(HTTP1Request.Refused) {
                 let request = try HTTP1Request(head)
-                isLast = request.isLast
+                isLastArriving = request.isLast
                 return .head(request)
             } catch {
                 gate.isClosed = true
@@ -36,15 +26,16 @@ struct HTTP1PartReader {
             }
         case .body(let bytes): return .body(bytes)
         case .end:
-            if isLast { gate.isClosed = true }
+            if isLastArriving { gate.isClosed = true }
             return .end
         }
     }
 
-    func read(_ error: HTTPParserError) -> HTTP1Part {
+    /// The same for an error of the decoder.
+    func checked(_ error: HTTPParserError) -> HTTP1Part {
         defer { gate.isClosed = true }
         switch error {
-        case .headerOverflow: return .refused(.headersTooLarge(limitBytes: headerLimitBytes), nil)
+        case .headerOverflow: return .refused(.headersTooLarge(limitBytes: server.configuration.limits.headerBytes), nil)
         case .invalidMethod:
             if let head = gate.headWithUnknownMethod { return .refused(.notImplemented, head) }
             return .refused(.malformed, nil)
