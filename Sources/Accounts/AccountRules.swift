@@ -10,16 +10,10 @@ public struct SignUp: Sendable, Redacted {
 
     public init(_ fields: JSON) { self.fields = fields }
 
-    /// The usable fields.
-    struct Valid: Sendable {
-        var name: String?
-        var email: EmailAddress
-        var password: Password
-    }
-
     /// Says nothing about accounts that exist, so that only a sign-up without an error learns whether its address is taken.
+    /// - Returns: the usable fields
     /// - Throws: ``AccountRejection/invalid(errors:)`` with all validation errors
-    func validated() throws(AccountRejection) -> Valid {
+    func validated() throws(AccountRejection) -> (name: String?, email: EmailAddress, password: Password) {
         var errors: [FieldError] = []
         let name = name(&errors)
         let email = fields["email"]?.storedString.flatMap { EmailAddress($0) }
@@ -32,7 +26,7 @@ public struct SignUp: Sendable, Redacted {
         }
         let password = Password.new(fields["password"], &errors)
         guard errors.isEmpty, let email, let password else { throw .invalid(errors: errors) }
-        return Valid(name: name, email: email, password: password)
+        return (name, email, password)
     }
 
     private func name(_ errors: inout [FieldError]) -> String? {

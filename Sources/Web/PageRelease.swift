@@ -11,14 +11,8 @@ struct PageRelease: Sendable {
     /// The digest of all files, in hexadecimal digits.
     let digest: String
     private let page: StaticResponse
-    private let assets: [String: Asset]
-
-    private struct Asset {
-        /// Under the path of this release.
-        var immutable: StaticResponse
-        /// Under the path of another release, for a page that another node served during a deployment.
-        var momentary: Response
-    }
+    /// The responses under the path of this release, and of another one, for a page of another node during a deployment.
+    private let assets: [String: (immutable: StaticResponse, momentary: Response)]
 
     private static let pageName = "index.html"
     private static let digestBytes = 8
@@ -40,9 +34,10 @@ struct PageRelease: Sendable {
         page.fill(digest: digest, modules: files.map(\.name).filter { $0.hasSuffix(".js") }.sorted(), tiles: tiles)
         self.page = StaticResponse(Response(page, cacheControl: "no-cache"), version: version)
         let pairs = files.filter { $0.name != Self.pageName && $0.mediaType != nil }.map { file in
-            let asset = Asset(
+            let asset = (
                 immutable: StaticResponse(Response(file, cacheControl: Self.immutable), version: version),
-                momentary: Response(file, cacheControl: Self.momentary))
+                momentary: Response(file, cacheControl: Self.momentary)
+            )
             return (file.name, asset)
         }
         assets = Dictionary(uniqueKeysWithValues: pairs)

@@ -36,13 +36,8 @@ struct EventChangeRoutes: Sendable {
         return stream(search, after: isOfThisLog ? since : nil, try position(), of: reader)
     }
 
-    /// The user whose token a stream needs.
-    private struct Reader {
-        var user: UserID
-        /// A moment before the token was looked up.
-        var mark: TokenEndings.Mark
-        var endings: TokenEndings
-    }
+    /// The user whose token a stream needs, and a moment before the token was looked up.
+    private typealias Reader = (user: UserID, mark: TokenEndings.Mark, endings: TokenEndings)
 
     /// - Returns: `nil` if everyone may read
     /// - Throws: `HTTPError.unauthorized`, `HTTPError.unavailable(_:)`, `PostgresError`
@@ -53,7 +48,7 @@ struct EventChangeRoutes: Sendable {
             let (endings, mark) = (api.users.tokenEndings, api.users.tokenEndings?.mark)
             let user = try await api.caller(request, context)
             guard let endings, let mark else { throw HTTPError.unavailable(.indexNotInUse) }
-            return Reader(user: user, mark: mark, endings: endings)
+            return (user, mark, endings)
         }
     }
 

@@ -21,14 +21,9 @@ public final class InFlightRequests: Sendable {
     /// Maximum number of computing tasks. Each keeps one request and one response in memory.
     private static let computingLimit = 256
 
-    private struct State {
-        /// By the raw values of the limits.
-        var counts = [Int](repeating: 0, count: Limit.allCases.count)
-        var refused = 0
-    }
-
     private let waitingLimit: Int
-    private let state = Mutex(State())
+    /// The counts by the raw values of the limits.
+    private let state = Mutex((counts: [Int](repeating: 0, count: Limit.allCases.count), refused: 0))
 
     /// - Parameter waitingLimit: maximum number of requests of each kind that wait for something outside of the process
     public init(waitingLimit: Int = 256) { self.waitingLimit = waitingLimit }

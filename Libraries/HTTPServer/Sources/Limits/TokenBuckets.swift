@@ -4,17 +4,12 @@
 /// rate algorithm). A key leads to eight places, one of which has the caller's bucket. If all are taken, the fullest bucket is
 /// evicted: its caller's next bucket is full, which is close to the evicted one.
 struct TokenBuckets {
-    private struct Bucket {
-        var key: UInt64
-        /// Nanoseconds on the clock of the caller of `take`. A full bucket has a time in the past.
-        var fullAt: Int64
-    }
-
     static let placesPerKey = 8
 
     private let windowNanoseconds: Int64
     private let nanosecondsPerToken: Int64
-    private var buckets: [Bucket]
+    /// The times are nanoseconds on the clock of the caller of `take`. A full bucket has a time in the past.
+    private var buckets: [(key: UInt64, fullAt: Int64)]
 
     /// - Parameters:
     ///   - limit: the number of tokens of a full bucket
@@ -24,7 +19,7 @@ struct TokenBuckets {
         precondition(groups > 0 && groups & (groups - 1) == 0 && limit > 0)
         windowNanoseconds = Int64(windowSeconds) * 1_000_000_000
         nanosecondsPerToken = windowNanoseconds / Int64(limit)
-        buckets = Array(repeating: Bucket(key: 0, fullAt: .min), count: groups * Self.placesPerKey)
+        buckets = Array(repeating: (key: 0, fullAt: .min), count: groups * Self.placesPerKey)
     }
 
     /// Takes a token from the caller's bucket, unless it is empty.
@@ -68,7 +63,7 @@ struct TokenBuckets {
             if buckets[place].key == key { return place }
             if buckets[place].fullAt < buckets[fullest].fullAt { fullest = place }
         }
-        buckets[fullest] = Bucket(key: key, fullAt: .min)
+        buckets[fullest] = (key, .min)
         return fullest
     }
 }

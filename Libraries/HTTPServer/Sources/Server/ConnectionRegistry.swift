@@ -6,16 +6,11 @@ internal import Synchronization
 /// The open connections of a server: limits their number, and ends them.
 final class ConnectionRegistry: Sendable {
     private struct State {
-        var connections: [ObjectIdentifier: Connection] = [:]
+        /// The address is `nil` for a peer without a limit of its own.
+        var connections: [ObjectIdentifier: (channel: any Channel, address: NetworkAddress?)] = [:]
         /// Number of connections of each client address, or of each /64 in IPv6.
         var addresses: [NetworkAddress: Int] = [:]
         var isQuiescing = false
-    }
-
-    private struct Connection {
-        var channel: any Channel
-        /// `nil` for a peer without a limit of its own.
-        var address: NetworkAddress?
     }
 
     private let state = Mutex(State())
@@ -42,7 +37,7 @@ final class ConnectionRegistry: Sendable {
                 guard count < maximumPerAddress else { return (false, state.isQuiescing) }
                 state.addresses[address] = count + 1
             }
-            state.connections[ObjectIdentifier(channel)] = Connection(channel: channel, address: address)
+            state.connections[ObjectIdentifier(channel)] = (channel, address)
             return (true, state.isQuiescing)
         }
         if hasRoom, isQuiescing { channel.close(promise: nil) }
@@ -77,7 +72,7 @@ final class ConnectionRegistry: Sendable {
     private func all(quiescing: Bool) -> [any Channel] {
         state.withLock { state in
             state.isQuiescing = quiescing
-            return state.connections.values.map(\.channel)
+            return state.connections.values.map { $0.channel }
         }
     }
 }
@@ -162,12 +157,7 @@ public final class AcceptFailures: Sendable {
     /// The pause between two lines of the log.
     private static let pauseSeconds = 60
 
-    private struct State {
-        var total = 0
-        var logsAfter = ContinuousClock.now
-    }
-
-    private let state = Mutex(State())
+    private let state = Mutex((total: 0, logsAfter: ContinuousClock.now))
 
     public init() {}
 

@@ -52,13 +52,6 @@ public struct Migrator: Sendable {
     private let functions: Migration?
     private let client: PostgresClient
 
-    private struct State {
-        var pending: [Migration]
-        /// Whether the database lacks this text of the functions.
-        var lacksFunctions: Bool
-        var isOfNewerProgram: Bool
-    }
-
     public init(migrations: [Migration], functions: Migration? = nil, client: PostgresClient) {
         precondition(functions?.name.hasPrefix(Self.functionsPrefix) ?? true)
         self.migrations = migrations.sorted { $0.name < $1.name }
@@ -141,7 +134,10 @@ public struct Migrator: Sendable {
         )
     }
 
-    private func state(_ connection: LeasedConnection) async throws -> State {
+    /// - Returns: also whether the database lacks this text of the functions
+    private func state(
+        _ connection: LeasedConnection
+    ) async throws -> (pending: [Migration], lacksFunctions: Bool, isOfNewerProgram: Bool) {
         let hasTable = try await connection.query("SELECT to_regclass('humon.migrations') IS NOT NULL").decode(Bool.self)
         // A program from before the first release made the table without the column.
         let applied =
@@ -173,8 +169,7 @@ public struct Migrator: Sendable {
         if let first = pending.first, let last = names.last, first.name < last {
             throw MigrationError.outOfOrder(name: first.name, after: last)
         }
-        return State(
-            pending: pending, lacksFunctions: lacksFunctions && !isOfNewerProgram, isOfNewerProgram: isOfNewerProgram)
+        return (pending, lacksFunctions && !isOfNewerProgram, isOfNewerProgram)
     }
 
     /// One transaction under the lock, however long it takes.
