@@ -6,12 +6,8 @@ internal import Web
 
 /// Plausible gatherings around the world's cities, in the past and in the future. The same seed and start give the same gatherings.
 struct DemoWorld: Sendable {
-    struct Gathering: Sendable {
-        var details: EventDetails
-        /// The number of the host, taken modulo the number of hosts.
-        var host: Int
-        var attendees: Int
-    }
+    /// The host is a number, taken modulo the number of hosts.
+    typealias Gathering = (details: EventDetails, host: Int, attendees: Int)
 
     /// What people do, and the local hours in which such a gathering begins.
     static let kinds: [(name: String, hours: Range<Int>)] = [
@@ -72,10 +68,7 @@ struct DemoWorld: Sendable {
         var details = EventDetails(name: kind.name, coordinates: place, startedAt: startedAt)
         details.address = "\(Int.random(in: 1...180, using: &generator)) \(street), \(city.name)"
         details.endedAt = end(of: startedAt)
-        return Gathering(
-            details: details, host: Int.random(in: 0..<1_000_000, using: &generator),
-            attendees: Int.random(in: 0...2, using: &generator)
-        )
+        return (details, Int.random(in: 0..<1_000_000, using: &generator), Int.random(in: 0...2, using: &generator))
     }
 
     /// The start of a gathering, at a quarter of an hour in the local hours. The sun's time stands in for the clocks of a place.
