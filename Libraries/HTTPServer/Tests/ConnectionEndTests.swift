@@ -1,7 +1,6 @@
 import HTTPServer
 import HTTPTypes
 import ServiceLifecycle
-import Synchronization
 import TestDatabase
 import TestHTTP
 import TestServer
@@ -55,7 +54,8 @@ import UnixSignals
     ]
 
     @Test func `a connection that its client ends in any way leaves no handler and no byte behind`() async throws {
-        try await Wire.router.withServer { server, port in
+        let configuration = Wire.configuration()
+        let isFreed = try await Wire.router.withServer(configuration) { server, port in
             for ending in Self.endings {
                 for _ in 0..<20 {
                     try await withThrowingTaskGroup(of: Void.self) { clients in
@@ -63,14 +63,15 @@ import UnixSignals
                         try await clients.waitForAll()
                     }
                 }
-                try await eventually("the end of all connections with \(ending.name)") {
-                    server.state.handlers.load(ordering: .relaxed) == 0
-                }
+                try await eventually("the end of all connections with \(ending.name)") { server.state.connections.count == 0 }
             }
-            #expect(server.configuration.budget.usedBytes == 0)
-            #expect(server.configuration.inFlight.count == 0)
-            #expect(server.configuration.streams.count == 0)
+            return { [weak state = server.state] in state == nil } as @Sendable () -> Bool
         }
+        // Each handler has a reference to the state.
+        try await eventually("the end of all handlers") { isFreed() }
+        #expect(configuration.budget.usedBytes == 0)
+        #expect(configuration.inFlight.count == 0)
+        #expect(configuration.streams.count == 0)
     }
 
     private static func run(_ ending: Ending, port: Int) async throws {
@@ -87,7 +88,7 @@ import UnixSignals
 
     @Test func `slow connections stop no other client, and their end leaves no handler behind`() async throws {
         let configuration = Wire.configuration { ($0.limits.arrivalSeconds, $0.limits.idleSeconds) = (5, 5) }
-        try await Wire.router.withServer(configuration) { server, port in
+        let isFreed = try await Wire.router.withServer(configuration) { server, port in
             var connections: [RawConnection] = []
             for sent in ["", "GET / HTTP/1.1\r\n", "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx", Wire.get("/")]
             {
@@ -103,9 +104,11 @@ import UnixSignals
                 #expect(try await client.receive { $0.contains("200 OK") }.text.contains("200 OK"))
             }
             for connection in connections { #expect(try await connection.receive().isEnded) }
-            try await eventually("the end of all connections") { server.state.handlers.load(ordering: .relaxed) == 0 }
-            #expect(server.configuration.budget.usedBytes == 0)
+            try await eventually("the end of all connections") { server.state.connections.count == 0 }
+            return { [weak state = server.state] in state == nil } as @Sendable () -> Bool
         }
+        try await eventually("the end of all handlers") { isFreed() }
+        #expect(configuration.budget.usedBytes == 0)
     }
 
     @Test func `a graceful shutdown cuts off a request that does not end`() async throws {
@@ -134,7 +137,7 @@ import UnixSignals
             let (idle, busy) = (try RawConnection(port: port), try RawConnection(port: port))
             try busy.send(Wire.get("/late"))
             try await eventually("a request in flight, and two connections") {
-                server.configuration.inFlight.count == 1 && server.state.handlers.load(ordering: .relaxed) == 2
+                server.configuration.inFlight.count == 1 && server.state.connections.count == 2
             }
             let opening = Task {
                 // The shutdown accepts no connection any more, and then closes idle ones.

@@ -18,7 +18,6 @@ final class HTTP1Connection: ChannelDuplexHandler {
     let gate: HTTP1InputGate
     private let unsent: UnsentBytes
     private let info: ConnectionInfo
-    private let count: HandlerCount
 
     private var timeouts = ConnectionTimeouts(at: .now())
     private var timer: Scheduled<Void>?
@@ -52,7 +51,6 @@ final class HTTP1Connection: ChannelDuplexHandler {
         info = server.connectionInfo(peer)
         unsent = UnsentBytes(server.configuration.budget)
         body = RequestBodyBuffer(limitBytes: server.configuration.limits.bodyBytes, server.configuration.budget)
-        count = HandlerCount(server)
     }
 
     func handlerAdded(context: ChannelHandlerContext) { checkTimers(context) }

@@ -25,8 +25,8 @@ final class ConnectionRegistry: Sendable {
         self.proxies = proxies
     }
 
-    var isEmpty: Bool { state.withLock { $0.connections.isEmpty } }
-    var hasRoom: Bool { state.withLock { $0.connections.count < maximum } }
+    var count: Int { state.withLock { $0.connections.count } }
+    var hasRoom: Bool { count < maximum }
 
     /// - Returns: false if the client address has as many connections as it may
     func add(_ channel: any Channel) -> Bool {

@@ -34,7 +34,7 @@ public struct Server: Service {
         await withTaskCancellationHandler {
             await withGracefulShutdownHandler {
                 try? await listener.closeFuture.get()
-                while !state.connections.isEmpty, !Task.isCancelled {
+                while state.connections.count > 0, !Task.isCancelled {
                     // Repeated, because a connection accepted last may not have had its handlers the first time.
                     state.connections.quiesce()
                     configuration.streams.finishAll()
