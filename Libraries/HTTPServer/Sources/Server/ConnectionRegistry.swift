@@ -14,19 +14,12 @@ final class ConnectionRegistry: Sendable {
     }
 
     private let state = Mutex(State())
-    private let maximum: Int
-    private let maximumPerAddress: Int
-    private let proxies: TrustedProxies
+    private let configuration: ServerConfiguration
 
-    /// - Parameter maximumPerAddress: 0 for no limit. Trusted proxies have none, because they connect for many clients
-    init(maximum: Int, maximumPerAddress: Int, trusting proxies: TrustedProxies) {
-        self.maximum = maximum
-        self.maximumPerAddress = maximumPerAddress
-        self.proxies = proxies
-    }
+    init(_ configuration: ServerConfiguration) { self.configuration = configuration }
 
     var count: Int { state.withLock { $0.connections.count } }
-    var hasRoom: Bool { count < maximum }
+    var hasRoom: Bool { count < configuration.maximumConnections }
 
     /// - Returns: false if the client address has as many connections as it may
     func add(_ channel: any Channel) -> Bool {
@@ -34,7 +27,7 @@ final class ConnectionRegistry: Sendable {
         let (hasRoom, isQuiescing) = state.withLock { state in
             if let address {
                 let count = state.addresses[address] ?? 0
-                guard count < maximumPerAddress else { return (false, state.isQuiescing) }
+                guard count < configuration.maximumConnectionsPerAddress else { return (false, state.isQuiescing) }
                 state.addresses[address] = count + 1
             }
             state.connections[ObjectIdentifier(channel)] = (channel, address)
@@ -45,8 +38,9 @@ final class ConnectionRegistry: Sendable {
     }
 
     private func limitedAddress(of channel: any Channel) -> NetworkAddress? {
-        guard maximumPerAddress > 0, let address = channel.remoteAddress.flatMap({ NetworkAddress($0) }),
-            !proxies.contains(address)
+        // Trusted proxies have no limit, because they connect for many clients.
+        guard configuration.maximumConnectionsPerAddress > 0,
+            let address = channel.remoteAddress.flatMap({ NetworkAddress($0) }), !configuration.trustedProxies.contains(address)
         else {
             return nil
         }

@@ -9,9 +9,7 @@ final class ServerState: Sendable {
     init(_ router: Router, _ configuration: ServerConfiguration) {
         self.router = router
         self.configuration = configuration
-        connections = ConnectionRegistry(
-            maximum: configuration.maximumConnections, maximumPerAddress: configuration.maximumConnectionsPerAddress,
-            trusting: configuration.trustedProxies)
+        connections = ConnectionRegistry(configuration)
         configuration.drain.onBegin { [streams = configuration.streams] in streams.finishAll() }
     }
 
