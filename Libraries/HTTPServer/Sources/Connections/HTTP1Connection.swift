@@ -48,9 +48,12 @@ final class HTTP1Connection: ChannelDuplexHandler {
 
     init(_ server: ServerState, _ gate: HTTP1InputGate, peer: SocketAddress?) {
         (self.server, self.gate) = (server, gate)
-        info = server.connectionInfo(peer)
-        unsent = UnsentBytes(server.configuration.budget)
-        body = RequestBodyBuffer(limitBytes: server.configuration.limits.bodyBytes, server.configuration.budget)
+        let configuration = server.configuration
+        info = ConnectionInfo(
+            peer.flatMap { NetworkAddress($0) }, trusting: configuration.trustedProxies, budget: configuration.budget,
+            streams: configuration.streams)
+        unsent = UnsentBytes(configuration.budget)
+        body = RequestBodyBuffer(limitBytes: configuration.limits.bodyBytes, configuration.budget)
     }
 
     func handlerAdded(context: ChannelHandlerContext) { checkTimers(context) }

@@ -1,5 +1,3 @@
-internal import NIOCore
-
 /// The state that all connections of a server share.
 final class ServerState: Sendable {
     let router: Router
@@ -11,11 +9,5 @@ final class ServerState: Sendable {
         self.configuration = configuration
         connections = ConnectionRegistry(configuration)
         configuration.drain.onBegin { [streams = configuration.streams] in streams.finishAll() }
-    }
-
-    func connectionInfo(_ peer: SocketAddress?) -> ConnectionInfo {
-        ConnectionInfo(
-            peer.flatMap { NetworkAddress($0) }, trusting: configuration.trustedProxies, budget: configuration.budget,
-            streams: configuration.streams)
     }
 }
