@@ -62,15 +62,17 @@ struct IndexBenchmark: ParsableCommand {
     }
 
     private func fill(_ index: PointIndex, from world: inout ClusteredWorld) -> (seconds: Double, jsonBytes: Int) {
-        var bulkLoad = PointIndex.BulkLoad()
+        var (batch, bulkLoad) = (PointIndex.Batch(), PointIndex.BulkLoad())
         var (jsonBytes, seconds) = (0, 0.0)
         for start in stride(from: 1, through: events, by: 1_000) {
             let some = (start..<min(start + 1_000, events + 1)).map { world.gathering(Int64($0)) }
             let clock = ThreadClock()
+            batch.removeAll()
             for event in some {
                 jsonBytes += event.json.count
-                bulkLoad.put(event.id, tag: event.owner, version: 1, at: event.location, payload: event.json)
+                batch.put(event.id, tag: event.owner, version: 1, at: event.location, payload: event.json)
             }
+            bulkLoad.put(batch)
             seconds += clock.seconds
         }
         // It runs on all cores.

@@ -32,7 +32,7 @@ struct Maps {
         for zoom in 0...4 {
             for (name, window) in windows {
                 let query = clusters(zoom: zoom, window)
-                rate("zoom \(zoom), \(name)") { _ in snapshot.clusters(query).reduce(0) { $0 + $1.count } }
+                rate("zoom \(zoom), \(name)") { _ in snapshot.search(query).result().reduce(0) { $0 + $1.count } }
             }
         }
         print("pages of boxes, in the order of ids:")
@@ -40,7 +40,7 @@ struct Maps {
             for limit in [100, 1_000] {
                 for (name, window) in windows {
                     rate("\(view), \(limit), \(name)") { _ in
-                        snapshot.points(in: BoxQuery(box: box, window: window, limit: limit)).count
+                        snapshot.search(BoxQuery(box: box, window: window, limit: limit)).result().count
                     }
                 }
             }

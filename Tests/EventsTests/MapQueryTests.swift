@@ -42,10 +42,12 @@ import Users
     ) async throws {
         let events = events()
         let index = EventIndex()
-        var bulkLoad = EventIndex.BulkLoad()
+        var batch = EventIndex.Batch()
         for event in events where event.isLive {
-            bulkLoad.put(event.id, owner: event.owner, version: 1, place: event.details.place, json: "{}".utf8)
+            batch.put(event.id, owner: event.owner, version: 1, place: event.details.place, json: "{}".utf8)
         }
+        var bulkLoad = EventIndex.BulkLoad()
+        bulkLoad.put(batch)
         index.fill(from: &bulkLoad, position: 1)
         let snapshot = index.snapshot
         try await TestDatabase.with(migrated: false) { database in

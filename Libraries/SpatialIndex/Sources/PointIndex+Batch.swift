@@ -1,6 +1,6 @@
 extension PointIndex {
     /// Changes of points, in the order in which they happened. All payloads are copied into one array.
-    public struct Batch: PointCollector, Sendable {
+    public struct Batch: Sendable {
         struct Change: Sendable {
             var id: Int64
             /// nil if the point is removed.
@@ -19,8 +19,6 @@ extension PointIndex {
 
         public init() {}
 
-        public var isEmpty: Bool { changes.isEmpty }
-
         /// Number of changes.
         public var count: Int { changes.count }
 
@@ -28,9 +26,20 @@ extension PointIndex {
         public var payloadBytes: Int { payloads.count }
 
         /// Adds a point or replaces it, unless the index holds a later version of it.
+        /// - Parameters:
+        ///   - tag: a number of the caller's, stored beside the payload
+        ///   - payload: copied
+        @inlinable
         public mutating func put(
-            _ id: Int64, tag: Int64, version: Int32, at location: Location, bytes: Span<UInt8>
+            _ id: Int64, tag: Int64 = 0, version: Int32, at location: Location, payload: some Sequence<UInt8>
         ) {
+            // An array is not copied.
+            let bytes = Array(payload)
+            put(id, tag: tag, version: version, at: location, bytes: bytes.span)
+        }
+
+        @usableFromInline
+        mutating func put(_ id: Int64, tag: Int64, version: Int32, at location: Location, bytes: Span<UInt8>) {
             let start = payloads.count
             payloads.append(bytes)
             let row = Row(tag: tag, version: version, location: location, payload: start..<payloads.count)

@@ -3,7 +3,7 @@ extension PointIndex {
     ///
     /// The bulk load sorts points into regions as they come. ``PointIndex/fill(from:position:mark:)`` then makes the leaves of one
     /// region after another on each core, and frees each region. So sorting and copying stay within the processor's cache.
-    public struct BulkLoad: PointCollector, Sendable {
+    public struct BulkLoad: Sendable {
         /// The number of leading bits of a cell that choose the region: three bits for each level, some 400 km on the Earth.
         private static let regionBits: UInt64 = 15
 
@@ -15,20 +15,14 @@ extension PointIndex {
         /// Number of points.
         public var count: Int { cells.count }
 
-        public mutating func put(
-            _ id: Int64, tag: Int64, version: Int32, at location: Location, bytes: Span<UInt8>
-        ) {
-            let cell = OctreeCell(location.vector)
-            cells.append((id, cell))
-            regions[cell.leading(bits: Self.regionBits)].put(id, tag: tag, version: version, at: location, bytes: bytes)
-        }
-
         /// Adds every point that a batch adds. Removals have no effect.
         public mutating func put(_ batch: Batch) {
             let payloads = batch.payloads.span
             for change in batch.changes {
                 guard let row = change.row else { continue }
-                put(
+                let cell = OctreeCell(row.location.vector)
+                cells.append((change.id, cell))
+                regions[cell.leading(bits: Self.regionBits)].put(
                     change.id, tag: row.tag, version: row.version, at: row.location, bytes: payloads.extracting(row.payload))
             }
         }

@@ -35,7 +35,7 @@ extension PointIndex.Snapshot {
             for region in ranges[number - 1] {
                 // Freed before the next region, so that the leaves use its memory.
                 let points = regions.withLock { exchange(&$0[region], with: PointIndex.Batch()) }
-                if !points.isEmpty { part.add(points) }
+                if points.count > 0 { part.add(points) }
             }
             parts.withLock { $0[number - 1] = part }
         }

@@ -6,21 +6,19 @@ import Testing
 @Suite struct `The bounds that nodes store` {
     /// The bounds of rows, computed one by one.
     private static func bounds(_ leaves: [Leaf]) -> Bounds {
-        var bounds = Bounds()
-        for leaf in leaves {
-            for row in 0..<leaf.count {
-                let (location, vector) = (leaf.location(row), leaf.vector(row))
-                bounds.cover(
-                    Bounds(
-                        count: 1, box: Box(low: vector, high: vector),
-                        degrees: DegreeBox(
-                            south: location.latitude, west: location.longitude, north: location.latitude,
-                            east: location.longitude),
-                        starts: Limits(low: location.span.lowerBound, high: location.span.lowerBound),
-                        ends: Limits(low: location.span.upperBound, high: location.span.upperBound)))
+        let bounds = leaves.flatMap { leaf in
+            (0..<leaf.count).map { row in
+                let location = leaf.location(row)
+                return Bounds(
+                    count: 1, box: Box(low: location.vector, high: location.vector),
+                    degrees: DegreeBox(
+                        south: location.latitude, west: location.longitude, north: location.latitude,
+                        east: location.longitude),
+                    starts: Limits(low: location.span.lowerBound, high: location.span.lowerBound),
+                    ends: Limits(low: location.span.upperBound, high: location.span.upperBound))
             }
         }
-        return bounds
+        return bounds.dropFirst().reduce(into: bounds[0]) { $0.cover($1) }
     }
 
     static func expectBounds(in snapshot: PointIndex.Snapshot) throws {

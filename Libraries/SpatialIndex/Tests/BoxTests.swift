@@ -21,7 +21,7 @@ import Testing
                     .filter { world.points[$0.id]?.location.span.overlaps(window) == true }.map(\.id)
                 var ids: [Int64] = []
                 for _ in 0...(everyone.count / limit) {
-                    let page = index.snapshot.nearest(query)
+                    let page = index.snapshot.search(query).result()
                     ids += page.ids
                     query.after = page.next
                     if page.isLast { break }
@@ -47,7 +47,7 @@ import Testing
                 var query = BoxQuery(box: box, window: window, limit: limit)
                 var ids: [Int64] = []
                 for _ in 0...(expected.count / limit) {
-                    let page = index.snapshot.points(in: query)
+                    let page = index.snapshot.search(query).result()
                     try #require(page.texts == page.ids.map { world.points[$0]?.payload })
                     ids += page.ids
                     query.after = page.nextID
@@ -73,7 +73,7 @@ import Testing
             let expected = world.ids(in: box, nil)
             for limit in [1, 10, 50, 1_000] {
                 for after in [nil, 0, 5_000, 19_990, 50_000] as [Int64?] {
-                    let page = index.snapshot.points(in: BoxQuery(box: box, limit: limit, after: after))
+                    let page = index.snapshot.search(BoxQuery(box: box, limit: limit, after: after)).result()
                     try #require(page.ids == Array(expected.filter { $0 > after ?? 0 }.prefix(limit)), "\(box) \(limit)")
                 }
             }
@@ -91,7 +91,7 @@ import Testing
         index.apply(batch, position: 1)
         func found(_ south: Double, _ west: Double, _ north: Double, _ east: Double, after: Int64? = nil) -> [Int64] {
             let box = DegreeBox(south: south, west: west, north: north, east: east)
-            return index.snapshot.points(in: BoxQuery(box: box, limit: 10, after: after)).ids
+            return index.snapshot.search(BoxQuery(box: box, limit: 10, after: after)).result().ids
         }
         #expect(found(10, 20, 10, 20) == ids)
         #expect(found(10, 20, 30, 30) == ids)
@@ -124,7 +124,7 @@ import Testing
                     place in
                     [latitudes.count { $0 <= place.latitude }, longitudes.count { $0 <= place.longitude }]
                 }
-                let clusters = index.snapshot.clusters(query)
+                let clusters = index.snapshot.search(query).result()
                 try #require(clusters.map { [$0.row, $0.column] } == expected.keys.sorted { ($0[0], $0[1]) < ($1[0], $1[1]) })
                 for cluster in clusters {
                     let places = expected[[cluster.row, cluster.column]] ?? []

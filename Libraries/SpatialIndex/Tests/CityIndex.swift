@@ -18,7 +18,7 @@ enum CityIndex {
         let earthRadius = 6_371.0088
         let query = NearestQuery(
             centre: centre, squaredChord: UnitVector.squaredChord(angle: kilometres / earthRadius), limit: 10)
-        let page = index.snapshot.nearest(query)
+        let page = index.snapshot.search(query).result()
         return (0..<page.count).map { String(decoding: page[$0].payload, as: UTF8.self) }
     }
 }

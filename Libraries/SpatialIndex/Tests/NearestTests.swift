@@ -20,7 +20,7 @@ import Testing
                 let (centre, radius) = (world.place(), world.radius())
                 let everyone = world.everyone(within: radius, of: centre)
                 let limit = Int.random(in: 1...1_000, using: &world.generator)
-                let page = snapshot.nearest(NearestQuery(centre: centre, radius: radius, limit: limit))
+                let page = snapshot.search(NearestQuery(centre: centre, radius: radius, limit: limit)).result()
                 try #require(page.ids == everyone.prefix(limit).map(\.id), "\(limit) within \(radius) km of \(centre)")
                 try #require(page.next == (everyone.count > limit ? everyone[limit - 1] : nil), "\(centre) \(radius) \(limit)")
                 try #require(page.texts == page.ids.map { world.points[$0]?.payload })
@@ -49,7 +49,7 @@ import Testing
             let radius = world.radius()
             let search = NearestQuery(centre: world.place(), radius: radius)
             let everyone = world.everyone(within: radius, of: search.centre)
-            let page = snapshot.nearest(search)
+            let page = snapshot.search(search).result()
             try #require(page.ids == everyone.prefix(search.limit).map(\.id), "\(search)")
             try #require(page.texts == page.ids.map { world.points[$0]?.payload })
             let points = world.points
@@ -70,7 +70,7 @@ import Testing
             var found: [Int64] = []
             // Single-event pages are slow, so only the first of them are read.
             for _ in 0..<(limit == 1 ? 200 : everyone.count + 1) {
-                let page = snapshot.nearest(search)
+                let page = snapshot.search(search).result()
                 found += page.ids
                 search.after = page.next
                 if page.next == nil { break }
@@ -92,14 +92,14 @@ import Testing
             let id = from.id + Int64.random(in: -1...1, using: &world.generator)
             let after = NearestQuery.Cursor(squaredChord: from.squaredChord, id: id)
             let expected = everyone.filter { ($0.squaredChord, $0.id) > (after.squaredChord, after.id) }
-            let page = index.snapshot.nearest(NearestQuery(centre: centre, radius: 30, limit: 50, after: after))
+            let page = index.snapshot.search(NearestQuery(centre: centre, radius: 30, limit: 50, after: after)).result()
             try #require(page.ids == expected.prefix(50).map(\.id), "\(centre) \(after)")
         }
     }
 
     @Test func `an empty index finds no points`() {
         let empty = PointIndex().snapshot
-        #expect(empty.nearest(NearestQuery(centre: UnitVector(latitude: 0, longitude: 0), radius: 50_000)).count == 0)
+        #expect(empty.search(NearestQuery(centre: UnitVector(latitude: 0, longitude: 0), radius: 50_000)).result().count == 0)
         #expect(empty.entry(1) == nil)
         #expect((empty.count, empty.position) == (0, -1))
     }
@@ -113,7 +113,7 @@ import Testing
             batch.put(id, version: 1, at: location, payload: "{}".utf8)
         }
         index.apply(batch, position: 1)
-        let page = index.snapshot.nearest(NearestQuery(centre: location.vector, radius: 0))
+        let page = index.snapshot.search(NearestQuery(centre: location.vector, radius: 0)).result()
         #expect(page.ids == Array(1...1_000))
         #expect(page.next == NearestQuery.Cursor(squaredChord: 0, id: 1_000))
     }

@@ -31,11 +31,11 @@ import Testing
             let radius = world.radius()
             let search = NearestQuery(centre: world.place(), radius: radius, limit: 400)
             let everyone = world.everyone(within: radius, of: search.centre)
-            let page = snapshot.nearest(search)
+            let page = snapshot.search(search).result()
             try #require(page.ids == everyone.prefix(400).map(\.id), "\(search)")
             try #require(page.next == (everyone.count > 400 ? everyone[399] : nil), "\(search)")
             let box = BoxQuery(box: world.box(), window: world.window(), limit: 400)
-            try #require(snapshot.points(in: box).ids == Array(world.ids(in: box.box, box.window).prefix(400)), "\(box)")
+            try #require(snapshot.search(box).result().ids == Array(world.ids(in: box.box, box.window).prefix(400)), "\(box)")
         }
     }
 

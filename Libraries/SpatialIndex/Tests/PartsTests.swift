@@ -21,12 +21,12 @@ import Testing
             (near.window, box.window) = (world.window(), world.window())
             for _ in 0..<3 {
                 let (page, number) = snapshot.search(near).inParts(of: visits)
-                let whole = snapshot.nearest(near)
+                let whole = snapshot.search(near).result()
                 try #require((page.ids, page.next) == (whole.ids, whole.next), "\(near)")
                 try #require(page.texts == whole.texts)
                 near.after = page.next
                 let (boxed, boxedNumber) = snapshot.search(box).inParts(of: visits)
-                let wholeBox = snapshot.points(in: box)
+                let wholeBox = snapshot.search(box).result()
                 try #require((boxed.ids, boxed.nextID) == (wholeBox.ids, wholeBox.nextID), "\(box)")
                 box.after = boxed.nextID
                 found += page.count + boxed.count
@@ -34,7 +34,7 @@ import Testing
             }
             let cells = ClusterQuery(
                 box: Self.everywhere, window: near.window, latitudes: [-30, 0, 45], longitudes: [-90, 0, 90])
-            try #require(snapshot.search(cells).inParts(of: visits).result == snapshot.clusters(cells))
+            try #require(snapshot.search(cells).inParts(of: visits).result == snapshot.search(cells).result())
         }
         #expect(found > 500)
         #expect(parts > 300)

@@ -25,7 +25,7 @@ import Testing
         #expect(snapshot.entry(1)?.text == "new")
         #expect(snapshot.entry(2) == nil)
         #expect(snapshot.entry(3)?.text == "back")
-        #expect(snapshot.nearest(NearestQuery(centre: berlin.vector)).ids == [3])
+        #expect(snapshot.search(NearestQuery(centre: berlin.vector)).result().ids == [3])
     }
 
     @Test func `the index ignores an earlier position and an earlier version of a point`() {
@@ -61,7 +61,7 @@ import Testing
         for id in ids { batch.put(id, tag: tag, version: 1, at: berlin, payload: "\(id)".utf8) }
         index.apply(batch, position: 1)
         #expect(ids.map { index.snapshot.entry($0)?.text } == ids.map { "\($0)" })
-        #expect(index.snapshot.nearest(NearestQuery(centre: berlin.vector)).ids == ids)
+        #expect(index.snapshot.search(NearestQuery(centre: berlin.vector)).result().ids == ids)
         for limit in 1...ids.count + 1 {
             var (found, last) = ([Int64](), Int64?.none)
             while true {
@@ -131,7 +131,7 @@ import Testing
         #expect(snapshot.position == 1)
         #expect(events.allSatisfy { snapshot.entry($0)?.text == $1.payload })
         let search = NearestQuery(centre: berlin.vector, radius: 50_000)
-        #expect(snapshot.nearest(search).ids.sorted() == events.keys.sorted())
+        #expect(snapshot.search(search).result().ids.sorted() == events.keys.sorted())
     }
 
     @Test func `a snapshot, a page and an entry outlive the index`() {
@@ -139,7 +139,7 @@ import Testing
         func taken() -> (snapshot: PointIndex.Snapshot, page: PointIndex.Page, entry: PointIndex.Entry?) {
             let index = PointIndex()
             index.apply(world.batch(of: 1_000, ids: 500, removalPercent: 0), position: 1)
-            let page = index.snapshot.nearest(NearestQuery(centre: berlin.vector, radius: 50_000))
+            let page = index.snapshot.search(NearestQuery(centre: berlin.vector, radius: 50_000)).result()
             let entry = index.snapshot.entry(page.ids[0])
             index.apply(world.batch(of: 1_000, ids: 500), position: 2)
             return (index.snapshot, page, entry)
@@ -211,7 +211,7 @@ import Testing
             let here =
                 before.isMultiple(of: 2)
                 ? UnitVector(latitude: 52.52, longitude: 13.405) : UnitVector(latitude: -12.046, longitude: -77.043)
-            let page = snapshot.nearest(NearestQuery(centre: here, radius: 1))
+            let page = snapshot.search(NearestQuery(centre: here, radius: 1)).result()
             #expect(page.ids == Array(1...events))
             #expect(Set(page.texts) == ["\(before)"])
             let entry = snapshot.entry(.random(in: 1...events, using: &generator))

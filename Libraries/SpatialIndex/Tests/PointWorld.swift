@@ -112,10 +112,13 @@ struct PointWorld {
 
     /// All expected points.
     var bulkLoad: PointIndex.BulkLoad {
-        points.reduce(into: PointIndex.BulkLoad()) { bulkLoad, point in
-            let (id, held) = point
-            bulkLoad.put(id, tag: held.tag, version: held.version, at: held.location, payload: held.payload.utf8)
+        var batch = PointIndex.Batch()
+        for (id, held) in points {
+            batch.put(id, tag: held.tag, version: held.version, at: held.location, payload: held.payload.utf8)
         }
+        var bulkLoad = PointIndex.BulkLoad()
+        bulkLoad.put(batch)
+        return bulkLoad
     }
 
     /// The cursors of all points within a radius in kilometres, nearest first, by brute force.

@@ -6,33 +6,19 @@ package import Users
 /// is the event's JSON as the API shows it. The position is the position in the log.
 public typealias EventIndex = PointIndex
 
-extension PointCollector {
-    /// Adds an event. A batch replaces the event, unless the index holds a later version of it.
-    package mutating func put(
-        _ id: EventID, owner: UserID, version: Int32, place: EventPlace, json: some Sequence<UInt8>
-    ) {
-        put(id, owner: owner, version: version, place: place, vector: UnitVector(place.coordinates), json: json)
-    }
-
-    /// Adds an event with the vector from the read model, because another processor may compute another last bit.
-    mutating func put(
-        _ id: EventID, owner: UserID, version: Int32, place: EventPlace, vector: UnitVector, json: some Sequence<UInt8>
-    ) {
-        put(
-            id.rawValue, tag: owner.rawValue, version: version, at: PointIndex.Location(place, vector: vector), payload: json)
-    }
-}
-
 extension EventIndex.Batch {
-    public mutating func remove(_ id: EventID) { remove(id.rawValue) }
-}
-
-extension PointIndex.Location {
-    fileprivate init(_ place: EventPlace, vector: UnitVector) {
-        self.init(
+    /// Adds an event or replaces it, unless the index holds a later version of it.
+    /// - Parameter vector: from the read model, because another processor may compute another last bit; nil computes it
+    package mutating func put(
+        _ id: EventID, owner: UserID, version: Int32, place: EventPlace, vector: UnitVector? = nil, json: some Sequence<UInt8>
+    ) {
+        let location = PointIndex.Location(
             latitude: place.coordinates.lat, longitude: place.coordinates.lon, vector: vector,
             span: place.startedAt.milliseconds...place.endsAt.milliseconds)
+        put(id.rawValue, tag: owner.rawValue, version: version, at: location, payload: json)
     }
+
+    public mutating func remove(_ id: EventID) { remove(id.rawValue) }
 }
 
 extension EventIndex.Snapshot {

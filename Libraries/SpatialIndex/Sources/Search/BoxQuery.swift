@@ -17,9 +17,6 @@ public struct BoxQuery: Sendable, Hashable {
 }
 
 extension PointIndex.Snapshot {
-    /// Finds the points in a box.
-    public func points(in query: BoxQuery) -> PointIndex.Page { search(query).result() }
-
     /// Begins a search for the points in a box.
     public func search(_ query: BoxQuery) -> BoxedSearch { BoxedSearch(query, self) }
 }

@@ -32,10 +32,6 @@ extension PointIndex {
 }
 
 extension PointIndex.Snapshot {
-    /// Counts the points in each cell.
-    /// - Returns: the cells with points, from south to north, and then from west to east
-    public func clusters(_ query: ClusterQuery) -> [PointIndex.Cluster] { search(query).result() }
-
     /// Begins a search for the numbers of points in the cells of a grid.
     public func search(_ query: ClusterQuery) -> CellSearch { CellSearch(query, self) }
 }

@@ -19,9 +19,7 @@ extension [PointIndex.Page.Hit] {
         }
         removeLast(self.count - count)
     }
-}
 
-extension [PointIndex.Page.Hit] {
     /// Sorts by rank, then id: a bucket sort by rank, then an insertion sort.
     ///
     /// The squared chord grows with the area. So hits that are spread over an area fill the buckets evenly, about one hit in each

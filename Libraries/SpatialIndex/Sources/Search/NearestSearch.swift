@@ -1,9 +1,6 @@
 internal import HeapModule
 
 extension PointIndex.Snapshot {
-    /// Finds the points nearest to a centre.
-    public func nearest(_ query: NearestQuery) -> PointIndex.Page { search(query).result() }
-
     /// Begins a search for the points nearest to a centre.
     public func search(_ query: NearestQuery) -> NearestSearch { NearestSearch(query, self) }
 }

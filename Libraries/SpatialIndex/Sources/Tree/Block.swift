@@ -44,12 +44,6 @@
     let count: Int
 
     @inline(__always)
-    fileprivate init(start: UnsafeMutablePointer<Value>, count: Int) {
-        unsafe self.start = start
-        self.count = count
-    }
-
-    @inline(__always)
     subscript(index: Int) -> Value {
         get {
             assert(0 <= index && index < count)

@@ -1,14 +1,14 @@
 /// The number of points of a node and the limits of their columns. The parent stores it, so that a search reads only the nodes that
 /// it needs.
 struct Bounds: Sendable, Hashable {
-    var count = 0
-    var box = Box.empty
+    var count: Int
+    var box: Box
     /// It does not cross the date line: a node with points on both sides of it has a wide box.
-    var degrees = DegreeBox.empty
+    var degrees: DegreeBox
     /// The earliest and the latest first moment.
-    var starts = Limits<Int64>(low: .max, high: .min)
+    var starts: Limits<Int64>
     /// The earliest and the latest last moment.
-    var ends = Limits<Int64>(low: .max, high: .min)
+    var ends: Limits<Int64>
 }
 
 /// The smallest and the largest number of some numbers.
@@ -45,16 +45,4 @@ extension Limits {
 struct Box: Sendable, Hashable {
     var low: UnitVector
     var high: UnitVector
-
-    /// The box around no point.
-    static let empty = Box(
-        low: UnitVector(x: .infinity, y: .infinity, z: .infinity), high: UnitVector(x: -.infinity, y: -.infinity, z: -.infinity)
-    )
-}
-
-extension Box {
-    init(x: Limits<Double>, y: Limits<Double>, z: Limits<Double>) {
-        low = UnitVector(x: x.low, y: y.low, z: z.low)
-        high = UnitVector(x: x.high, y: y.high, z: z.high)
-    }
 }

@@ -72,12 +72,11 @@ struct Children<Node: TreeNode>: BitwiseCopyable, Sendable {
     var count: Int { block.count }
     var bytes: Int { Self.bytes(count: count) }
 
-    /// The bounds of all children together.
+    /// The bounds of all children together. The node has at least one child.
     var bounds: Bounds {
         func low(_ side: Int) -> Double { Limits(sides(side)).low }
         func high(_ side: Int) -> Double { Limits(sides(side)).high }
         func moments(_ side: Int) -> Limits<Int64> { Limits(self.moments(side)) }
-        guard count > 0 else { return Bounds() }
         return Bounds(
             count: (0..<count).reduce(0) { $0 + counts[$1] },
             box: Box(

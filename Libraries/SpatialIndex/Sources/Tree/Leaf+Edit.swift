@@ -10,10 +10,6 @@ extension Child<Leaf> {
     init(_ rows: some RandomAccessCollection<Leaf.Row>, low: LeafKey, _ blocks: inout RetiredBlocks) {
         let leaf = Leaf(count: rows.count, payloadBytes: rows.reduce(0) { $0 + $1.payload.count }, &blocks)
         for (index, row) in rows.enumerated() { leaf.write(row, at: index) }
-        self.init(leaf, low: low)
-    }
-
-    fileprivate init(_ leaf: Leaf, low: LeafKey) {
         self.init(node: leaf, low: low, bounds: leaf.bounds)
     }
 
@@ -47,32 +43,16 @@ extension Child<Leaf> {
     }
 }
 
-/// A part of a new leaf.
-private enum Piece {
-    /// Contiguous rows of the old leaf.
-    case kept(Range<Int>)
-    case new(Leaf.Row)
+/// A part of a new leaf: contiguous rows of the old leaf, and at most one new row behind them.
+private struct Piece {
+    var kept: Range<Int>
+    var new: Leaf.Row?
 
-    var count: Int {
-        switch self {
-        case .kept(let rows): rows.count
-        case .new: 1
-        }
-    }
+    var count: Int { kept.count + (new == nil ? 0 : 1) }
 
-    func payloadBytes(in leaf: Leaf) -> Int {
-        switch self {
-        case .kept(let rows): leaf.payloadRange(rows).count
-        case .new(let row): row.payload.count
-        }
-    }
+    func payloadBytes(in leaf: Leaf) -> Int { leaf.payloadRange(kept).count + (new?.payload.count ?? 0) }
 
-    func rows(in leaf: Leaf) -> [Leaf.Row] {
-        switch self {
-        case .kept(let rows): rows.map { leaf[$0] }
-        case .new(let row): [row]
-        }
-    }
+    func rows(in leaf: Leaf) -> [Leaf.Row] { kept.map { leaf[$0] } + [new].compactMap { $0 } }
 }
 
 extension Leaf: TreeNode {
@@ -85,13 +65,11 @@ extension Leaf: TreeNode {
         let new = Leaf(count: count, payloadBytes: pieces.reduce(0) { $0 + $1.payloadBytes(in: self) }, &blocks)
         var row = 0
         for piece in pieces {
-            switch piece {
-            case .kept(let rows): new.write(rows, of: self, at: row)
-            case .new(let added): new.write(added, at: row)
-            }
+            new.write(piece.kept, of: self, at: row)
+            if let added = piece.new { new.write(added, at: row + piece.kept.count) }
             row += piece.count
         }
-        return [Child(new, low: low)]
+        return [Child(node: new, low: low, bounds: new.bounds)]
     }
 
     func joined(with next: Leaf, low: LeafKey, _ blocks: inout RetiredBlocks) -> Child<Leaf> {
@@ -109,10 +87,10 @@ extension Leaf: TreeNode {
             added.sort { $0.order < $1.order }
         }
         var pieces: [Piece] = []
-        pieces.reserveCapacity(2 * edits.count + 1)
+        pieces.reserveCapacity(edits.count + 1)
         var next = 0
-        func keep(until row: Int) {
-            if next < row { pieces.append(.kept(next..<row)) }
+        func keep(until row: Int, then new: Leaf.Row? = nil) {
+            if next < row || new != nil { pieces.append(Piece(kept: next..<row, new: new)) }
             next = row
         }
         var rest = removed[...]
@@ -123,8 +101,7 @@ extension Leaf: TreeNode {
                 next = row + 1
                 rest = rest.dropFirst()
             }
-            keep(until: max(next, place))
-            pieces.append(.new(new))
+            keep(until: max(next, place), then: new)
         }
         for row in rest {
             keep(until: row)

@@ -19,15 +19,8 @@ struct Leaf: BitwiseCopyable, Sendable {
         var payload: Column<UInt8>
 
         var key: LeafKey { LeafKey(cell: OctreeCell(location.vector), id: id) }
-        var order: RowOrder { RowOrder(end: location.span.upperBound, id: id) }
-    }
-
-    /// The place of a row in its leaf.
-    struct RowOrder: Comparable {
-        var end: Int64
-        var id: Int64
-
-        static func < (left: Self, right: Self) -> Bool { left.end == right.end ? left.id < right.id : left.end > right.end }
+        /// The place in the leaf. The complement reverses the order of the last moments.
+        var order: (Int64, Int64) { (~location.span.upperBound, id) }
     }
 
     /// The count, then one column after another: x, y, z, latitudes, longitudes, first and last moments, ids, tags, versions, ends of
@@ -75,8 +68,8 @@ struct Leaf: BitwiseCopyable, Sendable {
     }
 
     /// The first row that comes after a place in the order of the rows.
-    func firstRow(after place: RowOrder) -> Int {
-        (0..<count).partitioningIndex { place < RowOrder(end: ends[$0], id: id($0)) }
+    func firstRow(after place: (Int64, Int64)) -> Int {
+        (0..<count).partitioningIndex { place < (~ends[$0], id($0)) }
     }
 
     subscript(row: Int) -> Row {
@@ -119,9 +112,10 @@ struct Leaf: BitwiseCopyable, Sendable {
     /// The leaf has at least one row.
     var bounds: Bounds {
         func limits(_ offset: Int) -> Limits<Double> { Limits(column(offset, Double.self)) }
-        let (latitude, longitude) = (limits(24), limits(32))
+        let (x, y, z, latitude, longitude) = (limits(0), limits(8), limits(16), limits(24), limits(32))
         return Bounds(
-            count: count, box: Box(x: limits(0), y: limits(8), z: limits(16)),
+            count: count,
+            box: Box(low: UnitVector(x: x.low, y: y.low, z: z.low), high: UnitVector(x: x.high, y: y.high, z: z.high)),
             degrees: DegreeBox(south: latitude.low, west: longitude.low, north: latitude.high, east: longitude.high),
             starts: Limits(starts), ends: Limits(low: ends[count - 1], high: ends[0]))
     }
@@ -183,15 +177,8 @@ extension Leaf {
         func copy<Value: BitwiseCopyable>(_ offset: Int, _: Value.Type) {
             column(offset, Value.self)[row..<row + rows.count].copy(other.column(offset, Value.self)[rows])
         }
-        copy(0, Double.self)
-        copy(8, Double.self)
-        copy(16, Double.self)
-        copy(24, Double.self)
-        copy(32, Double.self)
-        copy(40, Int64.self)
-        copy(48, Int64.self)
-        copy(56, Int64.self)
-        copy(64, Int64.self)
+        // All columns before the versions have values of 8 bytes.
+        for offset in stride(from: 0, to: 72, by: 8) { copy(offset, UInt64.self) }
         copy(72, Int32.self)
         let start = payloadRange(0..<row).upperBound
         let range = other.payloadRange(rows)
