@@ -91,6 +91,8 @@ final class Session {
         while true {
             let (jobs, isClosing) = front.takeJobs()
             waiting.append(contentsOf: jobs)
+            // The session may have ended since the last look. What is not sent yet can run on another connection.
+            if inFlight.isEmpty, !waiting.isEmpty, !receive(front: front) { break }
             guard send(front: front) else { break }
             if hasAnswered {
                 hasAnswered = false
@@ -103,13 +105,7 @@ final class Session {
             guard flushed >= 0 else { break }
             let deadline = nextDeadline
             poll(events: Int16(POLLIN) | (flushed == 1 ? Int16(POLLOUT) : 0), untilDeadline: deadline)
-            guard connection.consumeInput() else {
-                readResults(front: front)
-                break
-            }
-            readResults(front: front)
-            readNotifications(front: front)
-            guard connection.status == CONNECTION_OK, !isGoingAway else { break }
+            guard receive(front: front) else { break }
             if deadline <= monotonicSeconds(), !keepDeadlines() {
                 reason = .deadlineExceeded(mayHaveRun: true)
                 break
@@ -156,6 +152,14 @@ final class Session {
     }
 
     // MARK: Receiving
+
+    /// - Returns: whether the connection is usable
+    private func receive(front: ConnectionThread) -> Bool {
+        let isOpen = connection.consumeInput()
+        readResults(front: front)
+        readNotifications(front: front)
+        return isOpen && connection.status == CONNECTION_OK && !isGoingAway
+    }
 
     private func readResults(front: ConnectionThread) {
         let before = progressAt
