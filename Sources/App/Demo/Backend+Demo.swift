@@ -48,7 +48,7 @@ enum DemoConsent {
     /// The position of the first recorded event that another client caused; `nil` if the log has only events of the demo.
     /// - Throws: `PostgresError`
     static func foreignPosition(_ database: Database, logger: Logger) async throws -> Int64? {
-        try await withPostgres(database.asOwner, logger: logger) { client in
+        try await withPostgres(database.asMaintainer, logger: logger) { client in
             try await LogReader(client: client).firstPosition(notCausedBy: Backend.demoContext.requestID)
         }
     }
