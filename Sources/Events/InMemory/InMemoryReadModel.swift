@@ -118,10 +118,10 @@ package final class InMemoryReadModel: Service {
     }
 
     private func follow() async throws {
-        guard let reached else { throw InMemoryReplacedError() }
+        guard reached != nil else { throw InMemoryReplacedError() }
         let tail = LogTail(
-            client: client, notifier: notifier, after: reached, filter: LogFilter(categories: [EventDomainEvent.category]),
-            pageLimit: Self.pageLimit, reached: { [self] in self.reached })
+            client: client, notifier: notifier, filter: LogFilter(categories: [EventDomainEvent.category]),
+            pageLimit: Self.pageLimit, reached: { [self] in reached })
         for try await page in tail {
             try take(LogSegment(page))
             if let instant = page.endOfLogAt { sawEnd(page.through, at: instant) }

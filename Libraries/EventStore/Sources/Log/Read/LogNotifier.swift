@@ -7,31 +7,8 @@ internal import Synchronization
 /// append of another process, and at a fixed interval. A wake is only a hint: readers read the log itself.
 public final class LogNotifier: Service {
     private struct State: Sendable {
-        var wakes: [Int: AsyncStream<Void>.Continuation] = [:]
+        var wakes: [Int: AsyncStream<Int64>.Continuation] = [:]
         var number = 0
-        var hint = Hint()
-        /// The highest position that this process has committed.
-        var committed = Tail()
-    }
-
-    /// The highest known position of the log, in one generation.
-    struct Tail: Sendable, Hashable {
-        var position: Int64 = 0
-        var generation = LogGeneration()
-
-        /// Raises the position; in another generation it replaces the position.
-        mutating func learn(_ position: Int64, in generation: LogGeneration) {
-            self.position = generation == self.generation ? max(self.position, position) : position
-            self.generation = generation
-        }
-    }
-
-    /// The present knowledge about the end of the log, without a query.
-    struct Hint: Sendable {
-        /// The log is known to reach this far.
-        var tail = Tail()
-        /// Number of rounds that woke all readers without a known position.
-        var rounds = 0
     }
 
     static let channel = "log_appended"
@@ -48,7 +25,9 @@ public final class LogNotifier: Service {
     private let pollSeconds: Double
     private let logger: Logger
     private let state = Mutex(State())
-    private let announcements = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    /// The log is known to reach this far.
+    private let end = Atomic<Int64>(0)
+    private let announcements = AsyncStream.makeStream(of: Int64.self, bufferingPolicy: .bufferingNewest(1))
 
     /// - Parameters:
     ///   - client: sends NOTIFY, and keeps one connection to listen
@@ -63,46 +42,39 @@ public final class LogNotifier: Service {
         history = LogHistory(logger: logger)
     }
 
-    /// Emits an element whenever the log may have grown. Elements that arrive while the reader is busy become one.
-    package func wakes() -> AsyncStream<Void> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    /// Emits a position whenever the log may have grown to it, and `Int64.max` if the reader is to look at the log in any case, as at the
+    /// beginning. Of the elements that arrive while the reader is busy, the highest stays.
+    package func wakes() -> AsyncStream<Int64> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Int64.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in
             state.number += 1
             state.wakes[state.number] = continuation
             return state.number
         }
         continuation.onTermination = { [weak self] _ in self?.state.withLock { _ = $0.wakes.removeValue(forKey: number) } }
-        continuation.yield()
+        continuation.yield(.max)
         return stream
     }
 
-    var hint: Hint { state.withLock { $0.hint } }
-
-    /// The position that the next announcement carries.
-    var committedTail: Int64 { state.withLock { $0.committed.position } }
-
-    /// Wakes the readers. The writer calls it after each commit of this process.
+    /// Wakes the readers, and announces the position to other processes. The writer calls it after each commit of this process.
     func grew(to tail: Int64) {
-        let generation = history.generation
-        state.withLock { $0.committed.learn(tail, in: generation) }
-        wakeAll { $0.tail.learn(tail, in: generation) }
-        announcements.continuation.yield()
+        learn(tail)
+        announcements.continuation.yieldHighest(tail)
     }
 
-    private func wakeAll(_ learn: (inout Hint) -> Void) {
-        let wakes = state.withLock { state in
-            learn(&state.hint)
-            return Array(state.wakes.values)
-        }
-        for wake in wakes { wake.yield() }
+    private func learn(_ tail: Int64) {
+        // A lower end may be an older one, or the end of a log that lost its end.
+        if end.max(tail, ordering: .relaxed).oldValue > tail { history.askForCheck() }
+        wakeAll(at: tail)
     }
 
-    private func sendRound() { wakeAll { $0.rounds += 1 } }
+    private func wakeAll(at position: Int64 = .max) {
+        let wakes = state.withLock { Array($0.wakes.values) }
+        for wake in wakes { wake.yieldHighest(position) }
+    }
 
     private func heard(_ notification: Notification) {
-        guard let tail = Int64(notification.payload) else { return sendRound() }
-        if tail < hint.tail.position { history.askForCheck() }
-        wakeAll { $0.tail.learn(tail, in: history.generation) }
+        if let tail = Int64(notification.payload) { learn(tail) } else { wakeAll() }
     }
 
     /// Sends and receives notifications until shutdown begins. The last append is still announced, because a command may end right
@@ -131,37 +103,35 @@ public final class LogNotifier: Service {
     private func poll() async {
         while (try? await Task.sleep(for: .seconds(pollSeconds))) != nil {
             history.askForCheck()
-            sendRound()
+            wakeAll()
         }
     }
 
     private func checkHistory() async {
+        var generation = history.generation
         history.askForCheck()
         for await _ in history.dueChecks {
-            let before = hint.tail
+            let before = end.load(ordering: .relaxed)
             do {
-                lower(before, to: try await history.check(client))
+                let position = try await history.check(client)
+                // What was announced may be beyond the end of the log.
+                _ = end.compareExchange(expected: before, desired: position, ordering: .relaxed)
             } catch {
                 logger.debug("the log's history could not be checked", metadata: ["error": "\(error)"])
             }
+            if history.generation != generation {
+                generation = history.generation
+                // A reader may stand beyond the end of the log, where no append wakes it.
+                wakeAll()
+            }
             try? await Task.sleep(for: .seconds(Self.checkPauseSeconds))
-        }
-    }
-
-    /// Lowers a hint that is beyond the end of the log. Otherwise readers would wait until the log passes it again.
-    private func lower(_ before: Tail, to position: Int64) {
-        let present = Tail(position: position, generation: history.generation)
-        guard before.generation != present.generation || before.position > position else { return }
-        wakeAll { hint in
-            if hint.tail == before { hint.tail = present }
         }
     }
 
     /// Sends NOTIFY after the commit, in a separate transaction. A NOTIFY inside the append's transaction would hold a lock of
     /// the whole cluster until its commit ends.
     private func announce() async {
-        for await _ in announcements.stream {
-            let tail = committedTail
+        for await tail in announcements.stream {
             do {
                 // A crash loses only a hint with this transaction, so its commit need not wait for the disk.
                 try await client.query(
@@ -179,7 +149,7 @@ public final class LogNotifier: Service {
                 try await client.withConnection { connection in
                     try await connection.withNotifications(on: Self.channel) { notifications in
                         // Other processes may have announced changes while this one did not listen.
-                        sendRound()
+                        wakeAll()
                         for await notification in notifications { heard(notification) }
                         // The connection broke.
                         history.askForCheck()
@@ -191,5 +161,13 @@ public final class LogNotifier: Service {
                 try? await Task.sleep(for: .seconds(Self.listenAgainSeconds))
             }
         }
+    }
+}
+
+extension AsyncStream<Int64>.Continuation {
+    /// Yields the higher one of a position and of the position that waits in the stream's buffer, which has room for one.
+    fileprivate func yieldHighest(_ position: Int64) {
+        var position = position
+        while case .dropped(let waiting) = yield(position), waiting > position { position = waiting }
     }
 }

@@ -18,7 +18,7 @@ public struct LogReader: Sendable {
     /// Reads the next recorded events after a position, at most `limit` of them, in order. Position 0 means the start.
     /// - Throws: ``LogGapError`` if a position is missing.
     public func read(after position: Int64, limit: Int64) async throws -> [RecordedEvent] {
-        try Self.contiguous(await client.query(Self.query(after: position, limit: limit)), after: position)
+        try await page(after: position, limit: limit, filter: .everything).events
     }
 
     /// Calls the body with all recorded events after a position, page by page. It reads the next page while the body runs.
@@ -85,16 +85,6 @@ public struct LogReader: Sendable {
 
     static func query(after position: Int64, limit: Int64) -> SQL {
         "SELECT \(columns) FROM log.recorded_events WHERE position > \(position) ORDER BY position LIMIT \(limit)"
-    }
-
-    static func contiguous(_ rows: Rows, after position: Int64) throws -> [RecordedEvent] {
-        var previous = position
-        return try rows.map { row in
-            let recorded = try RecordedEvent(row)
-            guard recorded.position == previous + 1 else { throw LogGapError(after: previous) }
-            previous = recorded.position
-            return recorded
-        }
     }
 }
 

@@ -18,7 +18,7 @@ extension LogReader {
             guard let last = rows.last else { return LogRows(rows: rows, through: position) }
             let through = try Int64(last.cell(0))
             // Without a gap, there are as many rows as positions. With a gap, this call throws and names its position.
-            if through - position != Int64(rows.count) { _ = try Self.contiguous(rows, after: position) }
+            if through - position != Int64(rows.count) { _ = try await read(after: position, limit: limit) }
             return LogRows(rows: rows, through: through)
         }
         // The statement counts unwanted recorded events, so that the reader notices a gap among them, but does not send them.

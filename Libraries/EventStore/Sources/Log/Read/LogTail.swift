@@ -62,8 +62,8 @@ public struct LogCursor: Sendable, Hashable {
 /// empty page confirms that the log has not grown. The sequence reads a page only when the caller asks for it. So a slow reader
 /// blocks no other reader and uses no extra memory.
 ///
-/// While the database is away, the sequence waits and then goes on. It throws ``LogGapError``, ``LogTruncatedError``,
-/// ``LogDivergedError``, other errors of PostgreSQL, and `CancellationError` at the end.
+/// While the database is away, the sequence waits and then goes on. It throws ``LogGapError``, ``LogDivergedError``,
+/// other errors of PostgreSQL, and `CancellationError` at the end.
 public struct LogTail: AsyncSequence, Sendable {
     public static let pageLimit: Int64 = 1_000
     private static let backOffSeconds = 0.25
@@ -80,75 +80,51 @@ public struct LogTail: AsyncSequence, Sendable {
     ///   - reached: returns the cursor up to which the caller knows the log already, for example from its own commits. The
     ///     sequence does not read that part
     public init(
-        client: PostgresClient, notifier: LogNotifier, after cursor: LogCursor, filter: LogFilter = .everything,
+        client: PostgresClient, notifier: LogNotifier, after position: Int64 = 0, filter: LogFilter = .everything,
         pageLimit: Int64 = pageLimit, reached: @escaping @Sendable () -> LogCursor? = { nil }
     ) {
         reader = LogReader(client: client)
         self.notifier = notifier
-        after = cursor
+        after = LogCursor(position: position, id: nil)
         self.filter = filter
         self.pageLimit = pageLimit
         self.reached = reached
-    }
-
-    /// Begins after a position. The caller does not know the id of the event at it.
-    public init(
-        client: PostgresClient, notifier: LogNotifier, after position: Int64, filter: LogFilter = .everything,
-        pageLimit: Int64 = pageLimit
-    ) {
-        self.init(
-            client: client, notifier: notifier, after: LogCursor(position: position, id: nil), filter: filter,
-            pageLimit: pageLimit)
     }
 
     public func makeAsyncIterator() -> Iterator { Iterator(feed: self) }
 
     public struct Iterator: AsyncIteratorProtocol {
         private let feed: LogTail
-        private var wakes: AsyncStream<Void>.Iterator
+        private var wakes: AsyncStream<Int64>.Iterator
         private var cursor: LogCursor
-        private var mayHaveMore = true
-        /// The hint that the last read has covered.
-        private var seen: LogNotifier.Hint
+        private var mayHaveMore = false
 
         init(feed: LogTail) {
             self.feed = feed
             cursor = feed.after
-            seen = feed.notifier.hint
             wakes = feed.notifier.wakes().makeAsyncIterator()
         }
 
-        /// Whether the present hint is a reason to read the log again.
-        private mutating func isWorthLooking() -> Bool {
-            let hint = feed.notifier.hint
-            defer { seen = hint }
-            if let reached = feed.reached(), reached.position > cursor.position { cursor = reached }
-            // In another generation a lower tail is a reason to read, too: the sequence's own cursor may be gone.
-            let isFurther = hint.tail.position > cursor.position || hint.tail.generation != seen.tail.generation
-            return hint.rounds != seen.rounds || isFurther && hint.tail != seen.tail
-        }
-
-        /// - Throws: ``LogGapError``, ``LogTruncatedError``, ``LogDivergedError``, ``PostgresError``, or ``FormatError``
+        /// - Throws: ``LogGapError``, ``LogDivergedError``, ``PostgresError``, or ``FormatError``
         public mutating func next() async throws -> LogPage? {
             while true {
-                if !mayHaveMore, !isWorthLooking() {
-                    _ = await wakes.next(isolation: #isolation)
-                    try Task.checkCancellation()
-                    continue
+                if !mayHaveMore {
+                    guard let position = await wakes.next(isolation: #isolation) else { throw CancellationError() }
+                    if let reached = feed.reached(), reached.position > cursor.position { cursor = reached }
+                    guard position > cursor.position else { continue }
                 }
                 try Task.checkCancellation()
                 do {
                     let page = try await feed.reader.page(
                         after: cursor.position, limit: feed.pageLimit, filter: feed.filter)
-                    if cursor.position > 0, page.after.id == nil { throw LogTruncatedError(position: cursor.position) }
-                    if let id = cursor.id, page.after.id != id { throw LogDivergedError(position: cursor.position) }
+                    guard cursor.position == 0 || page.after.id != nil, cursor.id == nil || page.after.id == cursor.id else {
+                        feed.notifier.history.askForCheck()
+                        throw LogDivergedError(position: cursor.position)
+                    }
                     mayHaveMore = page.through - cursor.position == feed.pageLimit
                     cursor = page.end
                     feed.notifier.history.saw(cursor)
                     return page
-                } catch  where error is LogTruncatedError || error is LogDivergedError {
-                    feed.notifier.history.askForCheck()
-                    throw error
                 } catch let error as PostgresError where error.isUnavailability && error.sqlState != .queryCanceled {
                     mayHaveMore = true
                     try await Task.sleep(for: .seconds(LogTail.backOffSeconds))
@@ -158,20 +134,12 @@ public struct LogTail: AsyncSequence, Sendable {
     }
 }
 
-/// The log ends before a position that this process has seen. The log lost its end, for example in a fail-over, and other
-/// recorded events may take these positions.
-public struct LogTruncatedError: StandstillError, Hashable, CustomStringConvertible {
-    public var position: Int64
-    public var description: String {
-        "The log ends before position \(position), which was seen in it. What was made of it must be made anew."
-    }
-}
-
-/// The log has another recorded event at a position than before. The log lost its end, and other appends followed.
+/// The log has another recorded event at a position than before, or ends before it. The log lost its end, for example in a fail-over,
+/// and other recorded events may take the positions.
 public struct LogDivergedError: StandstillError, Hashable, CustomStringConvertible {
     public var position: Int64
     public var description: String {
-        "Position \(position) of the log holds something else than was seen there. What was made of it must be made anew."
+        "Position \(position) of the log holds nothing, or something else than was seen there. What was made of it must be made anew."
     }
 }
 
