@@ -21,13 +21,9 @@ struct PageRelease: Sendable {
     private static let momentary = "no-store"
 
     init(_ files: [PageFile] = PageFile.all, tiles: Tiles?) {
-        var hash = SHA256()
-        for file in files + [PageFile.coastDigest] {
-            hash.update("\(file.name) \(file.bytes.count)\n".utf8)
-            hash.update(file.bytes)
-        }
-        hash.update("\(tiles?.template ?? "") \(tiles?.attribution ?? "")".utf8)
-        let bytes = hash.finalize().prefix(Self.digestBytes)
+        let contents = (files + [PageFile.coastDigest]).flatMap { Array("\($0.name) \($0.bytes.count)\n".utf8) + $0.bytes }
+        let settings = "\(tiles?.template ?? "") \(tiles?.attribution ?? "")".utf8
+        let bytes = SHA256.hash(contents + settings).prefix(Self.digestBytes)
         digest = bytes.hexadecimal
         let version = bytes.reduce(0) { $0 << 8 | Int64($1) } & .max
         var page = files.first { $0.name == Self.pageName } ?? PageFile(name: Self.pageName, bytes: [])

@@ -2,9 +2,8 @@ internal import COpenSSL
 
 /// Signatures with Ed25519 (RFC 8032), computed by OpenSSL.
 ///
-///     let key = Ed25519.PrivateKey.random()
-///     let signature = key.signature(of: "Hello, Ann!".utf8)
-///     key.publicKey.isValid(signature, of: "Hello, Ann!".utf8)
+///     let key = Ed25519.PrivateKey(seed: seed)
+///     let signature = key?.signature(of: "Hello, Ann!".utf8)
 public enum Ed25519 {
     /// Bytes of a public key, and of the seed of a private key.
     public static let keyByteCount = 32
@@ -36,14 +35,6 @@ public enum Ed25519 {
             let seed = Array(seed)
             guard seed.count == keyByteCount, let publicKey = PublicKey(Key(seed: seed).publicKey) else { return nil }
             (self.seed, self.publicKey) = (seed, publicKey)
-        }
-
-        /// Makes a key of the random numbers of the system.
-        public static func random() -> PrivateKey {
-            guard let key = PrivateKey(seed: (0..<keyByteCount).map { _ in UInt8.random(in: .min ... .max) }) else {
-                preconditionFailure("32 bytes are a seed")
-            }
-            return key
         }
 
         /// The 64 bytes of the signature, which are the same each time.

@@ -2,11 +2,8 @@ internal import COpenSSL
 
 /// SHA-256 (FIPS 180-4), computed by OpenSSL.
 ///
-///     var hash = SHA256()
-///     hash.update("Hello, ".utf8)
-///     hash.update("Ann!".utf8)
-///     hash.finalize() == SHA256.hash("Hello, Ann!".utf8)
-public struct SHA256: Sendable {
+///     SHA256.hash("Hello, Ann!".utf8)
+public enum SHA256 {
     /// 32 bytes. Two digests are compared in constant time.
     public struct Digest: Sendable, Hashable {
         public static let byteCount = 32
@@ -15,26 +12,17 @@ public struct SHA256: Sendable {
         public static func == (left: Digest, right: Digest) -> Bool { (left.bytes ^ right.bytes).max() == 0 }
     }
 
-    private var context = Context()
-
-    public init() {}
-
-    public mutating func update(_ bytes: some Sequence<UInt8>) {
-        if !isKnownUniquelyReferenced(&context) { context = context.copy() }
-        context.update(bytes)
-    }
-
-    /// The digest of the bytes until now. More bytes may follow.
-    public func finalize() -> Digest { context.copy().finalize() }
+    /// Asked for once, because OpenSSL searches its providers each time.
+    private nonisolated(unsafe) static let algorithm = unsafe EVP_MD_fetch(nil, "SHA256", nil)
 
     public static func hash(_ bytes: some Sequence<UInt8>) -> Digest {
         var digest = Digest()
         let status = unsafe bytes.withBytes { bytes in
             unsafe withUnsafeMutableBytes(of: &digest.bytes) { digest in
-                unsafe EVP_Digest(bytes.baseAddress, bytes.count, digest.baseAddress, nil, Context.algorithm, nil)
+                unsafe EVP_Digest(bytes.baseAddress, bytes.count, digest.baseAddress, nil, algorithm, nil)
             }
         }
-        precondition(status == 1, Context.outOfMemory)
+        precondition(status == 1, "OpenSSL computes SHA-256 unless memory ends")
         return digest
     }
 }
@@ -58,42 +46,6 @@ extension SHA256.Digest: RandomAccessCollection {
     public var startIndex: Int { 0 }
     public var endIndex: Int { Self.byteCount }
     public subscript(index: Int) -> UInt8 { bytes[index] }
-}
-
-/// `@unchecked`: ``SHA256`` changes a context only while it holds the one reference to it.
-@safe private final class Context: @unchecked Sendable {
-    /// Asked for once, because OpenSSL searches its providers each time.
-    nonisolated(unsafe) static let algorithm = unsafe EVP_MD_fetch(nil, "SHA256", nil)
-    static let outOfMemory = "OpenSSL computes SHA-256 unless memory ends"
-
-    private let state: OpaquePointer
-
-    init() {
-        guard let state = unsafe EVP_MD_CTX_new(), unsafe EVP_DigestInit_ex2(state, Self.algorithm, nil) == 1 else {
-            preconditionFailure(Self.outOfMemory)
-        }
-        unsafe self.state = state
-    }
-
-    deinit { unsafe EVP_MD_CTX_free(state) }
-
-    func copy() -> Context {
-        let copy = Context()
-        precondition(unsafe EVP_MD_CTX_copy_ex(copy.state, state) == 1, Self.outOfMemory)
-        return copy
-    }
-
-    func update(_ bytes: some Sequence<UInt8>) {
-        let status = unsafe bytes.withBytes { unsafe EVP_DigestUpdate(state, $0.baseAddress, $0.count) }
-        precondition(status == 1, Self.outOfMemory)
-    }
-
-    func finalize() -> SHA256.Digest {
-        var digest = SHA256.Digest()
-        let status = unsafe withUnsafeMutableBytes(of: &digest.bytes) { unsafe EVP_DigestFinal_ex(state, $0.baseAddress, nil) }
-        precondition(status == 1, Self.outOfMemory)
-        return digest
-    }
 }
 
 extension Sequence<UInt8> {

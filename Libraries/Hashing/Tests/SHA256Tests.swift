@@ -18,26 +18,6 @@ import Testing
         #expect(SHA256.hash(Array(text.utf8).lazy.map { $0 }).hexadecimal == digest)
     }
 
-    @Test func `bytes that come in parts have the digest of the whole`() {
-        let bytes = (0..<1_000).map { UInt8(truncatingIfNeeded: $0) }
-        for size in [1, 3, 63, 64, 65, 999] {
-            var hash = SHA256()
-            for start in stride(from: 0, to: bytes.count, by: size) { hash.update(bytes[start..<min(start + size, bytes.count)]) }
-            #expect(hash.finalize() == SHA256.hash(bytes), "\(size)")
-        }
-    }
-
-    @Test func `a digest ends nothing, and a copy goes its own way`() {
-        var hash = SHA256()
-        hash.update("a".utf8)
-        var copy = hash
-        copy.update("c".utf8)
-        #expect(hash.finalize() == SHA256.hash("a".utf8))
-        hash.update("b".utf8)
-        #expect(hash.finalize() == SHA256.hash("ab".utf8))
-        #expect(copy.finalize() == SHA256.hash("ac".utf8))
-    }
-
     @Test func `digests that differ in one bit are not equal`() {
         let digest = SHA256.hash("a".utf8)
         #expect(digest == SHA256.hash("a".utf8))
