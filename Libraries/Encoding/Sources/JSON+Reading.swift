@@ -17,59 +17,40 @@ extension JSON {
     /// - Throws: ``JSONSyntaxError``
     public init(utf8 bytes: some Sequence<UInt8>) throws(JSONSyntaxError) {
         // An array is not copied.
-        let bytes = Array(bytes)
-        let result = unsafe bytes.withUnsafeBufferPointer { buffer -> Result<JSON, JSONReader.Failure> in
+        self = try unsafe Array(bytes).withUnsafeBufferPointer { buffer throws(JSONSyntaxError) in
             var reader = unsafe JSONReader(bytes: buffer)
-            return Result { () throws(JSONReader.Failure) in try reader.text() }
+            return try reader.text()
         }
-        switch result {
-        case .success(let value): self = value
-        case .failure(let failure): throw JSONSyntaxError(failure, in: bytes)
-        }
-    }
-}
-
-extension JSONSyntaxError {
-    fileprivate init(_ failure: JSONReader.Failure, in bytes: [UInt8]) {
-        let before = bytes[..<min(failure.offset, bytes.count)]
-        let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-        self.init(
-            reason: failure.reason,
-            line: before.count { $0 == UInt8(ascii: "\n") } + 1,
-            column: before.count - lineStart + 1
-        )
     }
 }
 
 /// `@safe`: the buffer is there as long as the reader, and every access is before ``offset``, which never passes its end.
 @safe private struct JSONReader {
-    struct Failure: Error {
-        var reason: String
-        var offset: Int
-    }
-
     let bytes: UnsafeBufferPointer<UInt8>
     var offset = 0
     var depth = 0
 
-    /// The only places that read the buffer are this property and ``read(from:)``. A checked index would make reading a third slower (measured
-    /// with an array).
+    /// The only places that read the buffer are this property and ``read(from:to:)``. A checked index would make reading a third slower
+    /// (measured with an array).
     private var current: UInt8? { unsafe offset < bytes.count ? bytes[offset] : nil }
 
-    /// The bytes up to the present one, without a copy.
-    private func read(from start: Int) -> UnsafeBufferPointer<UInt8> {
-        unsafe UnsafeBufferPointer(rebasing: bytes[start..<offset])
+    /// The bytes up to a place, or up to the present one, without a copy.
+    private func read(from start: Int, to place: Int? = nil) -> UnsafeBufferPointer<UInt8> {
+        unsafe UnsafeBufferPointer(rebasing: bytes[start..<(place ?? offset)])
     }
 
-    private func failure(_ reason: String, at place: Int? = nil) -> Failure {
-        Failure(reason: reason, offset: place ?? offset)
+    private func failure(_ reason: String, at place: Int? = nil) -> JSONSyntaxError {
+        let before = unsafe read(from: 0, to: place)
+        let lineStart = unsafe before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        let line = unsafe before.count { $0 == UInt8(ascii: "\n") } + 1
+        return JSONSyntaxError(reason: reason, line: line, column: before.count - lineStart + 1)
     }
 
-    private func unexpected(_ wanted: String) -> Failure {
+    private func unexpected(_ wanted: String) -> JSONSyntaxError {
         failure(current == nil ? "the text ends where \(wanted) should stand" : "\(wanted) should stand here,")
     }
 
-    mutating func text() throws(Failure) -> JSON {
+    mutating func text() throws(JSONSyntaxError) -> JSON {
         skipSpace()
         let value = try value()
         skipSpace()
@@ -77,10 +58,10 @@ extension JSONSyntaxError {
         return value
     }
 
-    private mutating func value() throws(Failure) -> JSON {
+    private mutating func value() throws(JSONSyntaxError) -> JSON {
         switch current {
-        case UInt8(ascii: "{"): return try nested { (reader) throws(Failure) in try reader.object() }
-        case UInt8(ascii: "["): return try nested { (reader) throws(Failure) in try reader.array() }
+        case UInt8(ascii: "{"): return try nested { (reader) throws(JSONSyntaxError) in try reader.object() }
+        case UInt8(ascii: "["): return try nested { (reader) throws(JSONSyntaxError) in try reader.array() }
         case UInt8(ascii: "\""): return .string(try string())
         case UInt8(ascii: "t"): return try literal("true", .bool(true))
         case UInt8(ascii: "f"): return try literal("false", .bool(false))
@@ -90,7 +71,7 @@ extension JSONSyntaxError {
         }
     }
 
-    private mutating func nested(_ read: (inout JSONReader) throws(Failure) -> JSON) throws(Failure) -> JSON {
+    private mutating func nested(_ read: (inout JSONReader) throws(JSONSyntaxError) -> JSON) throws(JSONSyntaxError) -> JSON {
         guard depth < JSON.depthLimit else { throw failure("the nesting is deeper than \(JSON.depthLimit)") }
         depth += 1
         defer { depth -= 1 }
@@ -99,7 +80,7 @@ extension JSONSyntaxError {
         return try read(&self)
     }
 
-    private mutating func object() throws(Failure) -> JSON {
+    private mutating func object() throws(JSONSyntaxError) -> JSON {
         if take("}") { return .object(JSONObject()) }
         var object = JSONObject(reserving: JSONObject.usualCount)
         while true {
@@ -116,7 +97,7 @@ extension JSONSyntaxError {
         }
     }
 
-    private mutating func array() throws(Failure) -> JSON {
+    private mutating func array() throws(JSONSyntaxError) -> JSON {
         var elements: [JSON] = []
         if take("]") { return .array(elements) }
         while true {
@@ -128,7 +109,7 @@ extension JSONSyntaxError {
         }
     }
 
-    private mutating func string() throws(Failure) -> String {
+    private mutating func string() throws(JSONSyntaxError) -> String {
         let start = offset
         offset += 1
         var unescaped: [UInt8]?
@@ -166,7 +147,7 @@ extension JSONSyntaxError {
         throw failure("the string does not end", at: start)
     }
 
-    private mutating func escape() throws(Failure) -> Unicode.Scalar {
+    private mutating func escape() throws(JSONSyntaxError) -> Unicode.Scalar {
         let start = offset
         offset += 1
         guard let kind = current else { throw unexpected("the rest of an escape") }
@@ -186,7 +167,7 @@ extension JSONSyntaxError {
     }
 
     /// After `\u`: four hexadecimal digits, and a second escape where they are the first half of a surrogate pair.
-    private mutating func unicodeEscape(from start: Int) throws(Failure) -> Unicode.Scalar {
+    private mutating func unicodeEscape(from start: Int) throws(JSONSyntaxError) -> Unicode.Scalar {
         let first = try hexadecimalDigits()
         if let scalar = Unicode.Scalar(first) { return scalar }
         guard first < 0xDC00, take("\\"), take("u") else { throw failure("half a surrogate pair", at: start) }
@@ -197,7 +178,7 @@ extension JSONSyntaxError {
         return scalar
     }
 
-    private mutating func hexadecimalDigits() throws(Failure) -> UInt32 {
+    private mutating func hexadecimalDigits() throws(JSONSyntaxError) -> UInt32 {
         var value: UInt32 = 0
         for _ in 0..<4 {
             guard let byte = current, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
@@ -209,7 +190,7 @@ extension JSONSyntaxError {
         return value
     }
 
-    private mutating func number() throws(Failure) -> String {
+    private mutating func number() throws(JSONSyntaxError) -> String {
         let start = offset
         _ = take("-")
         if !take("0") { try digits() }
@@ -221,13 +202,13 @@ extension JSONSyntaxError {
         return unsafe String(decoding: read(from: start), as: UTF8.self)
     }
 
-    private mutating func digits() throws(Failure) {
+    private mutating func digits() throws(JSONSyntaxError) {
         let start = offset
         while let byte = current, byte.isDigit { offset += 1 }
         guard offset > start else { throw unexpected("a digit") }
     }
 
-    private mutating func literal(_ word: String, _ value: JSON) throws(Failure) -> JSON {
+    private mutating func literal(_ word: String, _ value: JSON) throws(JSONSyntaxError) -> JSON {
         for byte in word.utf8 {
             guard current == byte else { throw unexpected(word) }
             offset += 1

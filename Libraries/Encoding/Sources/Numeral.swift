@@ -49,10 +49,7 @@ extension Double {
 
 extension Int64 {
     /// A whole number as JSON, a form, a query or a path writes it; nil where it is none or does not fit.
-    public init?(parsing text: String) {
-        guard let value = Int64(text.trimmingSpaces) else { return nil }
-        self = value
-    }
+    public init?(parsing text: String) { self.init(text.trimmingSpaces) }
 }
 
 extension String {
