@@ -9,20 +9,9 @@ public struct Dependencies: Sendable {
     public var randomUUID: @Sendable () -> UUID
 
     /// Waits between two attempts; throws `CancellationError` when the task is cancelled.
-    public var sleep: @Sendable (Duration) async throws -> Void
+    public var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
     /// From 0 to 1: which part of a delay is waited for.
-    public var jitter: @Sendable () -> Double
-
-    public init(
-        now: @escaping @Sendable () -> Timestamp, randomUUID: @escaping @Sendable () -> UUID,
-        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
-        jitter: @escaping @Sendable () -> Double = { .random(in: 0...1) }
-    ) {
-        self.now = now
-        self.randomUUID = randomUUID
-        self.sleep = sleep
-        self.jitter = jitter
-    }
+    public var jitter: @Sendable () -> Double = { .random(in: 0...1) }
 
     /// The system's clock and generator.
     public static let system = Dependencies(
@@ -46,34 +35,24 @@ func randomBytes(count: Int) -> [UInt8] {
 
 extension UUID {
     /// Version 4 (RFC 9562). Foundation's own opens a file for each, which was felt in every command.
-    static func random() -> UUID {
-        UUID(randomBytes: EventStore.randomBytes(count: 16))
-    }
-
-    /// Version 4 (RFC 9562) from 16 bytes.
-    init(randomBytes: [UInt8]) {
-        var bytes = randomBytes
-        bytes[6] = bytes[6] & 0x0F | 0x40
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        self.init(bytes: bytes)
-    }
+    static func random() -> UUID { UUID(randomBytes(count: 16), version: 4) }
 
     /// Version 7 (RFC 9562): milliseconds since 1970, and what else there is of a random one.
     init(at time: Timestamp, random: UUID) {
         var bytes = random.bytes
         for index in 0..<6 { bytes[index] = UInt8(truncatingIfNeeded: time.milliseconds >> (40 - 8 * Int64(index))) }
-        bytes[6] = bytes[6] & 0x0F | 0x70
-        self.init(bytes: bytes)
+        self.init(bytes, version: 7)
     }
-
-    private init(bytes: [UInt8]) { self = bytes.withRawSpan { UUID(bytes: $0) } }
 
     /// The same id for the same name, for commands that have a natural idempotency key: UUID version 8 (RFC 9562) from the
     /// first 128 bits of SHA-256.
-    public init(derivedFrom name: String) {
-        var bytes = Array(SHA256.hash(name.utf8).prefix(16))
-        bytes[6] = bytes[6] & 0x0F | 0x80
+    public init(derivedFrom name: String) { self.init(Array(SHA256.hash(name.utf8).prefix(16)), version: 8) }
+
+    /// Variant 2 (RFC 9562) from 16 bytes.
+    init(_ bytes: [UInt8], version: UInt8) {
+        var bytes = bytes
+        bytes[6] = bytes[6] & 0x0F | version << 4
         bytes[8] = bytes[8] & 0x3F | 0x80
-        self.init(bytes: bytes)
+        self = bytes.withRawSpan { UUID(bytes: $0) }
     }
 }

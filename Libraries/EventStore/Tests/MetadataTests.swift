@@ -42,9 +42,9 @@ import Testing
     }
 
     @Test func `a random UUID has version 4, variant 2 and all other bits of its bytes`() {
-        #expect(UUID(randomBytes: Array(0...15)).uuidString == "00010203-0405-4607-8809-0A0B0C0D0E0F")
+        #expect(UUID(Array(0...15), version: 4).uuidString == "00010203-0405-4607-8809-0A0B0C0D0E0F")
         #expect(
-            UUID(randomBytes: Array(repeating: 255, count: 16)).uuidString == "FFFFFFFF-FFFF-4FFF-BFFF-FFFFFFFFFFFF")
+            UUID(Array(repeating: 255, count: 16), version: 4).uuidString == "FFFFFFFF-FFFF-4FFF-BFFF-FFFFFFFFFFFF")
         #expect(UUID.random() != UUID.random())
     }
 }

@@ -19,41 +19,37 @@ public struct LogExport: Sendable {
         to sink: @escaping @Sendable ([UInt8]) throws -> Void,
         progress: @escaping @Sendable (_ recorded: Int64, _ of: Int64) -> Void = { _, _ in }
     ) async throws -> LogArchive.Summary {
-        try await client.withConnection { connection in
-            try await connection.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            let summary = try await connection.withoutTimeout { connection in
-                let (tail, commands) = try await connection.query("SELECT log.tail(), (SELECT count(*) FROM log.commands)")
-                    .decode((Int64, Int64).self)[0]
-                let state = Mutex((piece: [UInt8](), lines: Int64(0)))
-                let writeLine: @Sendable (RawSpan) throws -> Void = { line in
-                    let (piece, lines) = try state.withLock { state -> ([UInt8], Int64) in
-                        guard line.byteCount <= LogArchive.lineLimit else {
-                            throw FormatError("line \(state.lines + 1) would be longer than \(LogArchive.lineLimit) bytes")
-                        }
-                        state.piece.append(line)
-                        state.lines += 1
-                        guard state.piece.count >= Self.pieceBytes else { return ([], state.lines) }
-                        defer { state.piece.removeAll(keepingCapacity: true) }
-                        return (state.piece, state.lines)
+        try await client.withLongTransaction { connection in
+            try await connection.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            let (tail, commands) = try await connection.query("SELECT log.tail(), (SELECT count(*) FROM log.commands)")
+                .decode((Int64, Int64).self)[0]
+            let state = Mutex((piece: [UInt8](), lines: Int64(0)))
+            let writeLine: @Sendable (RawSpan) throws -> Void = { line in
+                let (piece, lines) = try state.withLock { state -> ([UInt8], Int64) in
+                    guard line.byteCount <= LogArchive.lineLimit else {
+                        throw FormatError("line \(state.lines + 1) would be longer than \(LogArchive.lineLimit) bytes")
                     }
-                    if !piece.isEmpty { try sink(piece) }
-                    if lines % Self.linesAProgress == 0 { progress(min(lines, tail), tail) }
+                    state.piece.append(line)
+                    state.lines += 1
+                    guard state.piece.count >= Self.pieceBytes else { return ([], state.lines) }
+                    defer { state.piece.removeAll(keepingCapacity: true) }
+                    return (state.piece, state.lines)
                 }
-                progress(0, tail)
-                try await connection.copyOut(Self.rawLines(of: Self.recordedEvents), row: writeLine)
-                let recordedEvents = state.withLock { $0.lines }
-                guard recordedEvents == tail else {
-                    // The first hole, wherever it is.
-                    try await LogReader(client: client).replay { _ in }
-                    throw LogGapError(after: recordedEvents)
-                }
-                try await connection.copyOut(Self.rawLines(of: Self.commandsWithoutEvents), row: writeLine)
-                try sink(state.withLock { $0.piece })
-                progress(tail, tail)
-                return LogArchive.Summary(recordedEvents: recordedEvents, commands: commands)
+                if !piece.isEmpty { try sink(piece) }
+                if lines % Self.linesAProgress == 0 { progress(min(lines, tail), tail) }
             }
-            try await connection.query("COMMIT")
-            return summary
+            progress(0, tail)
+            try await connection.copyOut(Self.rawLines(of: Self.recordedEvents), row: writeLine)
+            let recordedEvents = state.withLock { $0.lines }
+            guard recordedEvents == tail else {
+                // The first hole, wherever it is.
+                try await LogReader(client: client).replay { _ in }
+                throw LogGapError(after: recordedEvents)
+            }
+            try await connection.copyOut(Self.rawLines(of: Self.commandsWithoutEvents), row: writeLine)
+            try sink(state.withLock { $0.piece })
+            progress(tail, tail)
+            return LogArchive.Summary(recordedEvents: recordedEvents, commands: commands)
         }
     }
 

@@ -37,16 +37,7 @@ public struct StateReader: Sendable {
     /// Brings the read model to the end of the log.
     /// - Returns: whether it is there
     /// - Throws: `PostgresError` if the database is away, `CancellationError`
-    private func catchUp() async throws -> Bool {
-        do {
-            try await readModels.catchUp()
-            return true
-        } catch let error where error is CancellationError || (error as? PostgresError)?.isUnavailability == true {
-            throw error
-        } catch {
-            return false
-        }
-    }
+    private func catchUp() async throws -> Bool { try await readModels.catchUp(skipping: []).failures.isEmpty }
 
     /// Brings the read model to the end of the log if another version of the program has appended.
     /// - Returns: whether the read model holds every recorded event of its category

@@ -134,8 +134,6 @@ public final class Erasures: Sendable {
     private static let waitLimit = 32
 
     private let waiting = Mutex(0)
-    private static let firstPause = Duration.milliseconds(10)
-    private static let longestPause = Duration.milliseconds(500)
 
     private let parts: [PersonalStreams]
     /// The names of the domain events that erase persons.
@@ -263,12 +261,11 @@ public final class Erasures: Sendable {
         defer { waiting.withLock { $0 -= 1 } }
         let clock = ContinuousClock()
         let deadline = clock.now + time
-        var pause = Self.firstPause
+        var backOff = BackOff(firstSeconds: 0.01, longestSeconds: 0.5)
         while true {
             let (end, isParked) = try await look(at: person, position)
             guard end == nil, !isParked, mayWait, clock.now < deadline else { return end }
-            try await dependencies.sleep(pause)
-            pause = min(pause * 2, Self.longestPause)
+            try await dependencies.sleep(backOff.next())
         }
     }
 

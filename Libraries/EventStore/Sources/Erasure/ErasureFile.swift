@@ -86,8 +86,7 @@ public struct ErasureFile: Sendable {
     ///   were repeated
     /// - Throws: ``Failure``, and the errors of the body
     func read(from offset: Int64 = 0, _ body: ([Entry]) async throws -> Void) async throws -> (end: Int64, unreadable: Int) {
-        var lines = Lines()
-        var place = offset
+        var (place, end, rest, unreadable) = (offset, offset, [UInt8](), 0)
         while true {
             let (bytes, size) = try await onThread { [place] () throws -> (Data, Int64) in
                 let file = try reading()
@@ -99,15 +98,22 @@ public struct ErasureFile: Sendable {
                 }
             }
             guard size >= place else {
-                (place, lines) = (0, Lines())
+                (place, end, rest, unreadable) = (0, 0, [], 0)
                 continue
             }
-            let unfinished = lines.unfinishedBytes
-            if bytes.isEmpty { lines.end() } else { for byte in bytes { lines.add(byte) } }
-            let page = lines.take()
-            if !page.isEmpty { try await body(page) }
-            if bytes.isEmpty { return (place - Int64(unfinished), lines.unreadable) }
             place += Int64(bytes.count)
+            var lines = (rest + bytes).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            // The last line may lack its line feed.
+            if !bytes.isEmpty, let unfinished = lines.popLast() {
+                if !lines.isEmpty { end = place - Int64(unfinished.count) }
+                // One byte more than fits shows that the line is too long.
+                rest = Array(unfinished.prefix(Entry.lineLimit + 1))
+            }
+            let written = lines.filter { !$0.isEmpty }
+            let page = written.compactMap { Entry($0) }
+            unreadable += written.count - page.count
+            if !page.isEmpty { try await body(page) }
+            if bytes.isEmpty { return (end, unreadable) }
         }
     }
 

@@ -53,12 +53,8 @@ public final class ErasureList: Service {
     private let patience: Duration
     private let state = Mutex(State())
 
-    public convenience init(_ file: ErasureFile, _ context: ModuleContext) {
-        self.init(file, context, patience: .seconds(60))
-    }
-
     /// - Parameter patience: how long a start that has erased nobody waits for erasures that the log had already
-    init(_ file: ErasureFile, _ context: ModuleContext, patience: Duration) {
+    public init(_ file: ErasureFile, _ context: ModuleContext, patience: Duration = .seconds(60)) {
         self.patience = patience
         persons = Dictionary(uniqueKeysWithValues: context.modules.persons.map { ($0.category, $0) })
         filter = Erasure.filter(of: context.modules)

@@ -54,13 +54,8 @@ public struct LogVerification: Sendable {
     /// The domain events of all modules.
     let domainEvents: [any DomainEvent.Type]
 
-    private var found: [ViolationKey: Violation] = [:]
-
-    private struct ViolationKey: Sendable, Hashable {
-        var check: Check
-        var kind: Kind?
-        var reason: String
-    }
+    /// By the violation without its count and its position.
+    private var found: [Violation: Violation] = [:]
 
     /// Number of recorded events that were read.
     public var total: Int64 { counts.values.reduce(unreadable, +) }
@@ -146,7 +141,7 @@ public struct LogVerification: Sendable {
     }
 
     mutating func note(_ check: Check, _ reason: String, of kind: Kind? = nil, count: Int64 = 1, at position: Int64? = nil) {
-        let key = ViolationKey(check: check, kind: kind, reason: reason)
+        let key = Violation(check: check, kind: kind, reason: reason, count: 0)
         if found[key] == nil, found.count >= Self.violationLimit { return omittedViolations += count }
         found[key, default: Violation(check: check, kind: kind, reason: reason, count: 0, firstPosition: position)].count += count
     }

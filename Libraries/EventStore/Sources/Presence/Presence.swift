@@ -47,10 +47,8 @@ public struct Presence: Service {
 
     /// The versions that serve now, without this one.
     /// - Throws: `PostgresError`
-    func serving() async throws -> [ProgramFormats] { try await serving(client) }
-
-    private func serving(_ database: some PostgresQuerying) async throws -> [ProgramFormats] {
-        let rows = try await database.query(
+    func serving(on database: (any PostgresQuerying)? = nil) async throws -> [ProgramFormats] {
+        let rows = try await (database ?? client).query(
             """
             SELECT program, category, type, readable, written FROM log.program_formats
             WHERE program <> \(program.key) AND program IN (
@@ -123,19 +121,14 @@ public struct Presence: Service {
     }
 
     /// - Parameter body: also takes the first conflict with the versions that served before this one
-    private func whileServing(_ body: (LeasedConnection, FormatConflict?) async throws -> Void) async throws {
+    private func whileServing(_ body: (LeasedConnection, FormatConflict?) async throws -> Never) async throws {
         guard client.configuration.isPooled else {
             return try await client.withConnection { connection in
-                let result: Result<Void, any Error>
-                do {
-                    result = .success(try await body(connection, try await enter(by: "pg_advisory_lock_shared", on: connection)))
-                } catch { result = .failure(error) }
-                // Where that fails the client closes the connection, and the locks end with its session.
-                do { try await connection.query("SELECT pg_advisory_unlock_all()") } catch {
-                    try result.get()
+                do { try await body(connection, try await enter(by: "pg_advisory_lock_shared", on: connection)) } catch {
+                    // Where that fails the client closes the connection, and the locks end with its session.
+                    _ = try? await connection.query("SELECT pg_advisory_unlock_all()")
                     throw error
                 }
-                try result.get()
             }
         }
         // A pooler in transaction mode keeps a session for one transaction only. Each pulse gives it a new snapshot, and the time limit ends
@@ -159,7 +152,7 @@ public struct Presence: Service {
             // Nobody drops a read model that is held, so one look is enough.
             let held = try await ReadModels.positions(of: readModels, on: connection)
             guard held.count == readModels.count else { throw ReadModelError.missing }
-            return FormatConflict(of: program, with: try await serving(entrance))
+            return FormatConflict(of: program, with: try await serving(on: entrance))
         }
     }
 }

@@ -3,26 +3,22 @@ internal import Postgres
 /// One copy of a read model: the live tables, a shadow that a process fills, or the tables that a cutover replaced.
 struct ReadModelCopy: Sendable {
     let projection: any Projection
-    let schema: String
+    /// The suffix of the schema; empty for the live tables.
+    let suffix: String
     /// The tables show the log up to this position.
     var position: Int64
+
+    var schema: String { type(of: projection).schema + suffix }
 
     /// Number of recorded events that ``catchUp(_:on:)`` reads, folds and writes at a time.
     private static let page: Int64 = 2_000
 
     /// Locks the existing copies until the end of the transaction, and returns them in the projections' order. It returns no
     /// inline copies, because appends keep these in step. No append makes a locked copy inline.
-    /// - Parameter suffix: the suffix of the schemas; empty for the live tables
     static func locked(
         _ projections: [any Projection], suffix: String = "", on connection: LeasedConnection
     ) async throws -> [ReadModelCopy] {
-        try await locked(projections, as: projections.map { type(of: $0).schema + suffix }, on: connection)
-    }
-
-    /// Locks copies by the names of their schemas.
-    static func locked(
-        _ projections: [any Projection], as schemas: [String], on connection: LeasedConnection
-    ) async throws -> [ReadModelCopy] {
+        let schemas = projections.map { type(of: $0).schema + suffix }
         // Separate statements, so that the snapshot of the second one shows all commits up to the locks. Together, because the
         // caller may hold the log's lock.
         let found = try await connection.run([
@@ -36,7 +32,7 @@ struct ReadModelCopy: Sendable {
         let positions = Dictionary(try found[1].decode((String, Int64).self)) { first, _ in first }
             .filter { locked.contains($0.key) }
         return zip(projections, schemas).compactMap { projection, schema in
-            positions[schema].map { ReadModelCopy(projection: projection, schema: schema, position: max($0, 0)) }
+            positions[schema].map { ReadModelCopy(projection: projection, suffix: suffix, position: max($0, 0)) }
         }
     }
 

@@ -66,22 +66,20 @@ extension ReadModels {
                     let began = clock.now
                     return (try await body(connection, Set(existing)), began)
                 }
-                return cutover(
-                    at: copies.position, from: start, heldSeconds: (clock.now - began) / .seconds(1))
+                let cutover = Cutover(
+                    names: projections.map { type(of: $0).name }, position: copies.position, events: copies.position - start,
+                    heldSeconds: (clock.now - began) / .seconds(1))
+                logger.info(
+                    "read models replaced",
+                    metadata: [
+                        "names": "\(cutover.names.joined(separator: ", "))", "position": .stringConvertible(cutover.position),
+                    ])
+                return cutover
             } catch let error as PostgresError where error.sqlState == .lockNotAvailable {
                 guard attempt < Self.attempts else { throw ReadModelError.busy }
                 attempt += 1
             }
         }
-    }
-
-    private func cutover(at position: Int64, from start: Int64, heldSeconds: Double) -> Cutover {
-        let cutover = Cutover(
-            names: projections.map { type(of: $0).name }, position: position, events: position - start, heldSeconds: heldSeconds)
-        logger.info(
-            "read models replaced",
-            metadata: ["names": "\(cutover.names.joined(separator: ", "))", "position": .stringConvertible(cutover.position)])
-        return cutover
     }
 
     /// Takes a lock until the end of the transaction. Only its holder may rename live tables or drop replaced ones. Otherwise,

@@ -97,23 +97,20 @@ extension ReadModels {
     /// PostgreSQL from requests.
     private func makeIndexes(under lock: ShadowLock) async throws {
         for projection in projections {
-            try await makeIndexes(type(of: projection), in: type(of: projection).schema + Self.rebuildSuffix, under: lock)
-        }
-    }
-
-    private func makeIndexes(_ projection: any Projection.Type, in shadow: String, under lock: ShadowLock) async throws {
-        try await background.withLongTransaction { connection in
-            let made = try await connection.query("SELECT has_indexes FROM log.read_models WHERE schema = \(shadow)")
-            guard try made.decode(Bool.self) == [false] else { return }
-            try await connection.query("SET LOCAL maintenance_work_mem = '256MB'")
-            try await connection.query("SET LOCAL max_parallel_maintenance_workers = 0")
-            try await connection.execute(script: projection.indexes(in: shadow))
-            for table in try await Self.tables(of: shadow, on: connection) {
-                try await connection.query("ANALYZE \(identifier: shadow).\(identifier: table)")
+            let shadow = type(of: projection).schema + Self.rebuildSuffix
+            try await background.withLongTransaction { connection in
+                let made = try await connection.query("SELECT has_indexes FROM log.read_models WHERE schema = \(shadow)")
+                guard try made.decode(Bool.self) == [false] else { return }
+                try await connection.query("SET LOCAL maintenance_work_mem = '256MB'")
+                try await connection.query("SET LOCAL max_parallel_maintenance_workers = 0")
+                try await connection.execute(script: type(of: projection).indexes(in: shadow))
+                for table in try await Self.tables(of: shadow, on: connection) {
+                    try await connection.query("ANALYZE \(identifier: shadow).\(identifier: table)")
+                }
+                // This statement is late, because it locks the row.
+                try await connection.query("UPDATE log.read_models SET has_indexes = true WHERE schema = \(shadow)")
+                try await lock.check(on: connection)
             }
-            // This statement is late, because it locks the row.
-            try await connection.query("UPDATE log.read_models SET has_indexes = true WHERE schema = \(shadow)")
-            try await lock.check(on: connection)
         }
     }
 

@@ -79,7 +79,7 @@ struct ShadowLoad: Sendable {
     /// that a crash undoes.
     private func write(_ folded: Folded, into copies: [ReadModelCopy]) async throws {
         try await client.withLongTransaction { connection in
-            let there = try await ReadModelCopy.locked(copies.map(\.projection), as: copies.map(\.schema), on: connection)
+            let there = try await ReadModelCopy.locked(copies.map(\.projection), suffix: copies[0].suffix, on: connection)
             try await lock.check(on: connection)
             // A former builder's last transaction may have ended after this builder read the positions.
             guard there.map(\.position) == copies.map(\.position) else { throw ReadModelError.underWay(copies[0].schema) }

@@ -21,16 +21,11 @@ public struct LogLockWatch: Service {
         self.logger = logger
     }
 
-    /// The silence of one session: a message from its client would begin another one.
-    private struct Silence: Hashable {
-        var process: Int32
-        var since: Double
-    }
-
     /// Watches until shutdown begins.
     public func run() async {
         await cancelWhenGracefulShutdown {
-            var noticed: [Silence: ContinuousClock.Instant] = [:]
+            // By process. A message from the client of a session would begin another silence.
+            var noticed: [Int32: (since: Double, at: ContinuousClock.Instant)] = [:]
             repeat {
                 // Without an answer nothing is known of this moment.
                 let holders = (try? await lock.holders()) ?? []
@@ -39,11 +34,11 @@ public struct LogLockWatch: Service {
                 noticed = [:]
                 for holder in holders {
                     guard let since = holder.silentSince else { continue }
-                    let silence = Silence(process: holder.process, since: since)
                     // The session was silent at each look, and not only between two messages.
-                    let noticedAt = before[silence] ?? now
-                    noticed[silence] = noticedAt
-                    if now - noticedAt >= .seconds(Self.patienceSeconds) { await end(holder) }
+                    var silence = (since: since, at: now)
+                    if let known = before[holder.process], known.since == since { silence = known }
+                    noticed[holder.process] = silence
+                    if now - silence.at >= .seconds(Self.patienceSeconds) { await end(holder) }
                 }
             } while (try? await Task.sleep(for: .seconds(Self.pauseSeconds))) != nil
         }
