@@ -3,46 +3,26 @@ public import EventStore
 
 /// A person signed up, and with it a first token was issued.
 package struct AccountCreated: Sendable, Hashable {
-    package var person: Personal<Person>
-
-    package struct Person: Sendable, Hashable {
-        package var name: String?
-        package var email: EmailAddress
-        package var password: PasswordHash
-        package var token: TokenDigest
-    }
-
-    package init(name: String?, email: EmailAddress, password: PasswordHash, token: TokenDigest) {
-        self.init(person: .present(Person(name: name, email: email, password: password, token: token)))
-    }
-
-    fileprivate init(person: Personal<Person>) { self.person = person }
+    package var name: String?
+    package var email: EmailAddress
+    package var password: PasswordHash
+    package var token: TokenDigest
 }
 
 /// A client proved the password and got a token. The domain event is kept because it holds the token's digest.
 package struct SignedIn: Sendable, Hashable {
-    package var tokens: Personal<Tokens>
-
-    package struct Tokens: Sendable, Hashable {
-        package var token: TokenDigest
-        /// The oldest token, which the new one replaces; `nil` if the account had room for one more.
-        package var replaced: TokenDigest?
-    }
-
-    package init(token: TokenDigest, replaced: TokenDigest?) {
-        self.init(tokens: .present(Tokens(token: token, replaced: replaced)))
-    }
-
-    fileprivate init(tokens: Personal<Tokens>) { self.tokens = tokens }
+    package var token: TokenDigest
+    /// The oldest token, which the new one replaces; `nil` if the account had room for one more.
+    package var replaced: TokenDigest?
 }
 
 /// The domain events of accounts.
 package enum AccountDomainEvent: DomainEvent, Hashable {
-    case created(AccountCreated)
+    case created(Personal<AccountCreated>)
     /// The account has another hash, of the same password or of a new one. A sign-in records it if the stored parameters are weaker than
     /// the current ones.
     case passwordChanged(Personal<PasswordHash>)
-    case signedIn(SignedIn)
+    case signedIn(Personal<SignedIn>)
     /// A token ended: its client gave it back, another client changed the password, or an operator revoked it.
     case signedOut(revoked: Personal<TokenDigest>)
     /// The person, or an operator for them, asked to be forgotten. It is the last domain event of the stream.
@@ -60,23 +40,23 @@ package enum AccountDomainEvent: DomainEvent, Hashable {
         switch type {
         case "AccountCreated":
             let person = try content.readPersonal { data in
-                AccountCreated.Person(
+                AccountCreated(
                     name: try data.stored("name") { $0.storedOptional { $0.storedString } },
                     email: try data.stored("email") { $0.storedString.flatMap(EmailAddress.init(stored:)) },
                     password: try data.stored("password") { $0.storedString.flatMap(PasswordHash.init(stored:)) },
                     token: try data.stored("token") { $0.storedDigest })
             }
-            self = .created(AccountCreated(person: person))
+            self = .created(person)
         case "PasswordChanged":
             self = .passwordChanged(
                 try content.readPersonal { try $0.stored("password") { $0.storedString.flatMap(PasswordHash.init(stored:)) } })
         case "SignedIn":
             let tokens = try content.readPersonal { data in
-                SignedIn.Tokens(
+                SignedIn(
                     token: try data.stored("token") { $0.storedDigest },
                     replaced: try data.stored("replaced") { $0.storedOptional { $0.storedDigest } })
             }
-            self = .signedIn(SignedIn(tokens: tokens))
+            self = .signedIn(tokens)
         case "SignedOut":
             self = .signedOut(revoked: try content.readPersonal { try $0.stored("revoked") { $0.storedDigest } })
         case "AccountErased": self = .erased
@@ -90,7 +70,7 @@ package enum AccountDomainEvent: DomainEvent, Hashable {
         case .created(let created):
             guard version == 1 else { throw FormatError("an account is created at version 1 only") }
             // PostgreSQL's text cannot hold it.
-            if case .present(let person) = created.person, person.name?.utf8.contains(0) == true {
+            if case .present(let person) = created, person.name?.utf8.contains(0) == true {
                 throw FormatError("the name contains U+0000")
             }
         case .passwordChanged, .signedIn, .signedOut, .erased:
@@ -101,7 +81,7 @@ package enum AccountDomainEvent: DomainEvent, Hashable {
     package var stored: (type: String, data: JSON) {
         switch self {
         case .created(let created):
-            let person = Self.data(created.person) { person in
+            let person = Self.data(created) { person in
                 [
                     "name": JSON(person.name), "email": .string(person.email.text),
                     "password": .string(person.password.stored), "token": .string(person.token.text),
@@ -111,7 +91,7 @@ package enum AccountDomainEvent: DomainEvent, Hashable {
         case .passwordChanged(let password):
             return ("PasswordChanged", Self.data(password) { ["password": .string($0.stored)] })
         case .signedIn(let signedIn):
-            let tokens = Self.data(signedIn.tokens) { ["token": .string($0.token.text), "replaced": JSON($0.replaced?.text)] }
+            let tokens = Self.data(signedIn) { ["token": .string($0.token.text), "replaced": JSON($0.replaced?.text)] }
             return ("SignedIn", tokens)
         case .signedOut(let revoked):
             return ("SignedOut", Self.data(revoked) { ["revoked": .string($0.text)] })

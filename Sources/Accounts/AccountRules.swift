@@ -15,7 +15,7 @@ public struct SignUp: Sendable, Redacted {
     /// - Throws: ``AccountRejection/invalid(errors:)`` with all validation errors
     func validated() throws(AccountRejection) -> (name: String?, email: EmailAddress, password: Password) {
         var errors: [FieldError] = []
-        let name = name(&errors)
+        let name = errors.text(fields["name"], "name", limit: Self.nameLimit, at: "/user/name")
         let email = fields["email"]?.storedString.flatMap { EmailAddress($0) }
         switch fields["email"] {
         case nil, .null: errors.append(.blank("email", at: "/user/email"))
@@ -27,22 +27,6 @@ public struct SignUp: Sendable, Redacted {
         let password = Password.new(fields["password"], &errors)
         guard errors.isEmpty, let email, let password else { throw .invalid(errors: errors) }
         return (name, email, password)
-    }
-
-    private func name(_ errors: inout [FieldError]) -> String? {
-        switch fields["name"] {
-        case nil, .null: return nil
-        case .string(let text) where text.isBlank: return nil
-        case .string(let text):
-            if text.unicodeScalars.count > Self.nameLimit {
-                errors.append(.tooLong("name", maximum: Self.nameLimit, "characters", at: "/user/name"))
-            }
-            if text.utf8.contains(0) { errors.append(.nullCharacter("name", at: "/user/name")) }
-            return text
-        case .bool, .number, .array, .object:
-            errors.append(.notAText("name", at: "/user/name"))
-            return nil
-        }
     }
 }
 

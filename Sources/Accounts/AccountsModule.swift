@@ -61,7 +61,7 @@ public struct AccountsModule: Sendable {
             // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
             let id = AccountID(rawValue: try await ids.next())
             new = id
-            return decision([.created(created)], on: id, after: 0, id: try await creationID(of: valid.email))
+            return decision([.created(.present(created))], on: id, after: 0, id: try await creationID(of: valid.email))
         }.place
         guard let new, place.stream == new.stream else { throw AccountRejection.taken }
         return IssuedToken(account: new, token: token, position: place.position)
@@ -119,7 +119,8 @@ public struct AccountsModule: Sendable {
                 }
             }
             isAgain = true
-            return decision([.signedIn(decideSignIn(account, token: token.digest))], on: account.id, after: account.version)
+            let signedIn = decideSignIn(account, token: token.digest)
+            return decision([.signedIn(.present(signedIn))], on: account.id, after: account.version)
         }.place
         if hasher.isOutdated(account.password) {
             let hash = try await hasher.hash(password, salt: dependencies.randomUUID(), for: client)

@@ -75,23 +75,16 @@ struct AccountsProjection: Projection {
             var row = rows[id] ?? Row(id: id, version: envelope.version)
             row.version = envelope.version
             switch envelope.event {
-            case .created(let created):
-                switch created.person {
-                case .present(let person):
-                    (row.name, row.email, row.password) = (person.name, person.email, person.password)
-                    issue(person.token)
-                case .erased: row.isErased = true
-                }
+            case .created(.present(let person)):
+                (row.name, row.email, row.password) = (person.name, person.email, person.password)
+                issue(person.token)
             case .passwordChanged(.present(let password)): row.password = password
-            case .signedIn(let signedIn):
-                switch signedIn.tokens {
-                case .present(let tokens):
-                    if let replaced = tokens.replaced { revoke(replaced) }
-                    issue(tokens.token)
-                case .erased: row.isErased = true
-                }
+            case .signedIn(.present(let tokens)):
+                if let replaced = tokens.replaced { revoke(replaced) }
+                issue(tokens.token)
             case .signedOut(.present(let token)): revoke(token)
-            case .passwordChanged(.erased), .signedOut(.erased), .erased: row.isErased = true
+            case .created(.erased), .passwordChanged(.erased), .signedIn(.erased), .signedOut(.erased), .erased:
+                row.isErased = true
             }
             rows[id] = row
         }

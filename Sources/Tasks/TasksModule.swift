@@ -49,7 +49,7 @@ public struct TasksModule: Sendable {
         }
         // The task as it was when it was created, so that a repetition gets the first response.
         let task = AccountTask(
-            id: id, version: place.version, account: account, title: new.title.text, isCompleted: new.isCompleted)
+            id: id, version: place.version, account: account, title: new.title, isCompleted: new.isCompleted)
         return (task, place.position)
     }
 

@@ -24,9 +24,9 @@ private let key43 = String(repeating: "A", count: 43)
                 .created(try .ann(name: nil)), "AccountCreated",
                 #"{"name":null,"email":"ann@example.org","password":"$scrypt$ln=4,r=8,p=1$\#(salt22)$\#(key43)","token":"\#(firstDigest)"}"#
             ),
-            (.signedIn(SignedIn(token: digest, replaced: nil)), "SignedIn", #"{"token":"\#(secondDigest)","replaced":null}"#),
+            (.signedIn(.present(SignedIn(token: digest))), "SignedIn", #"{"token":"\#(secondDigest)","replaced":null}"#),
             (
-                .signedIn(SignedIn(token: digest, replaced: AccountToken(secret: "token-1").digest)), "SignedIn",
+                .signedIn(.present(SignedIn(token: digest, replaced: AccountToken(secret: "token-1").digest))), "SignedIn",
                 #"{"token":"\#(secondDigest)","replaced":"\#(firstDigest)"}"#
             ),
             (.signedOut(revoked: .present(digest)), "SignedOut", #"{"revoked":"\#(secondDigest)"}"#),

@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func `a new account gives a row and a token`() throws {
-        let created = try AccountCreated.ann()
+        let created = try Personal<AccountCreated>.ann()
         let changes = Self.fold([(.created(created), 1)])
         #expect(
             changes.created == [
@@ -31,9 +31,9 @@ import Testing
     }
 
     @Test func `changes of a new account in the same batch are part of its row`() throws {
-        let created = try AccountCreated.ann()
+        let created = try Personal<AccountCreated>.ann()
         let changes = Self.fold([
-            (.created(created), 1), (.signedIn(SignedIn(token: Self.second, replaced: nil)), 2),
+            (.created(created), 1), (.signedIn(.present(SignedIn(token: Self.second, replaced: nil))), 2),
             (.signedOut(revoked: .present(Self.first)), 3),
             (.passwordChanged(.present(try .numbered(5))), 4),
         ])
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func `changes of an account of an earlier batch give its version, its password and the revoked tokens`() throws {
-        let signedIn = Self.fold([(.signedIn(SignedIn(token: Self.second, replaced: Self.first)), 21)])
+        let signedIn = Self.fold([(.signedIn(.present(SignedIn(token: Self.second, replaced: Self.first))), 21)])
         #expect(signedIn.changed == [.init(id: Self.id, version: 21)])
         #expect(signedIn.issued == [.init(token: Self.second, account: Self.id, issued: 21)])
         #expect(signedIn.revoked == [Self.first])

@@ -33,9 +33,9 @@ extension EmailAddress {
     }
 }
 
-extension AccountCreated {
-    static func ann(name: String? = "Ann", token: String = "token-1") throws -> AccountCreated {
-        AccountCreated(
-            name: name, email: try .ann(), password: try .numbered(4), token: AccountToken(secret: token).digest)
+extension Personal<AccountCreated> {
+    static func ann(name: String? = "Ann", token: String = "token-1") throws -> Self {
+        let token = AccountToken(secret: token).digest
+        return .present(AccountCreated(name: name, email: try .ann(), password: try .numbered(4), token: token))
     }
 }

@@ -1,3 +1,5 @@
+public import Encoding
+
 /// A validation error: a field of a request that cannot be used.
 ///
 /// Not `ValidationError`, which is a type of ArgumentParser.
@@ -87,5 +89,26 @@ extension FieldError {
     /// - Parameter unit: a plural, as in `characters`
     public static func tooLong(_ name: String, maximum: Int, _ unit: String, at pointer: String? = nil) -> FieldError {
         FieldError(name, .tooLong, "is too long (maximum is \(maximum) \(unit))", at: pointer)
+    }
+}
+
+extension [FieldError] {
+    /// Reads a text, and adds its validation errors.
+    /// - Parameters:
+    ///   - limit: the largest number of Unicode scalars
+    ///   - isRequired: whether a field that is missing, null or blank is an error
+    /// - Returns: `nil` also for a field that is missing, null or blank
+    public mutating func text(
+        _ field: JSON?, _ name: String, limit: Int, isRequired: Bool = false, at pointer: String
+    ) -> String? {
+        switch field {
+        case .string(let text) where !text.isBlank:
+            if text.unicodeScalars.count > limit { append(.tooLong(name, maximum: limit, "characters", at: pointer)) }
+            if text.utf8.contains(0) { append(.nullCharacter(name, at: pointer)) }
+            return text
+        case nil, .null, .string: if isRequired { append(.blank(name, at: pointer)) }
+        case .bool, .number, .array, .object: append(.notAText(name, at: pointer))
+        }
+        return nil
     }
 }
