@@ -24,7 +24,7 @@ package enum EventDomainEvent: DomainEvent, Hashable {
     ]
     /// A reason may tell about the person who complained or the person who owns the event.
     package static let personal = PersonalMembers(
-        RecordedDetails.PersonalDetails.members.union(["reason"]), of: EventsModule.ofOwner)
+        RecordedDetails.personalMembers.union(["reason"]), of: EventsModule.ofOwner)
 
     package init(type: String, content: EventContent) throws {
         switch type {

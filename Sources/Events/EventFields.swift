@@ -1,21 +1,21 @@
-internal import Encoding
-internal import EventStore
+package import Encoding
+package import EventStore
 internal import SpatialIndex
 
-/// Reads the fields of an event or of a search as a client sent them, one by one. Collects the validation errors in the order of
-/// reading.
+/// Reads the fields of an event, of a search or of a page of a list as a client sent them, one by one. Collects the validation
+/// errors in the order of reading.
 ///
 /// A number may come as a string. Tests pin the sentences, which are part of the v1 API.
-struct EventFields {
+package struct EventFields {
     static let latitudes = -90.0...90.0
     static let longitudes = -180.0...180.0
     /// The longest name and the longest address, in Unicode scalars.
     static let textLimit = 255
 
     private let fields: JSON
-    private(set) var errors: [FieldError] = []
+    package private(set) var errors: [FieldError] = []
 
-    init(_ fields: JSON) { self.fields = fields }
+    package init(_ fields: JSON) { self.fields = fields }
 
     /// A field as it was sent.
     enum Field<Value> {
@@ -87,13 +87,16 @@ struct EventFields {
         return window
     }
 
-    mutating func cursor() -> Field<NearbySearch.Cursor> {
-        read("after", else: .notACursor("after")) { NearbySearch.Cursor($0) }
+    /// The largest number of entries in a page.
+    /// - Parameter maximum: the largest limit, and the default
+    package mutating func limit(maximum: Int) -> Int {
+        wholeNumber("limit", in: 1...Double(maximum)).optional.map { Int($0) } ?? maximum
     }
 
-    /// The id of the last event of a page.
-    mutating func eventCursor() -> Field<EventID> {
-        read("after", else: .notACursor("after")) { EventID(stream: StreamName(category: EventDomainEvent.category, key: $0)) }
+    /// The cursor behind which a page begins; `nil` for the first page.
+    /// - Parameter cursor: reads a cursor; `nil` for a text that is none
+    package mutating func after<Cursor>(_ cursor: (String) -> Cursor?) -> Cursor? {
+        read("after", else: .notACursor("after"), cursor).optional
     }
 
     /// `west,south,east,north` in degrees.

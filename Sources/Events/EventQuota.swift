@@ -16,14 +16,8 @@ public final class EventQuota: Sendable {
         var ended = 0
         /// The number of further creations that need no count.
         var granted = 0
-        /// The count that is under way.
-        var count: Count?
-    }
-
-    private struct Count {
-        /// Contains the creations that had ended before it began.
-        var endedBefore: Int
-        var number: Task<Int, any Error>
+        /// The count that is under way, and the number of creations that had ended before it: it contains them.
+        var count: Task<(number: Int, endedBefore: Int), any Error>?
     }
 
     /// Maximum number of users in memory. A full memory begins anew.
@@ -48,14 +42,22 @@ public final class EventQuota: Sendable {
         _ create: (_ liveEvents: Int?) async throws -> Result
     ) async throws -> Result {
         if limit == 0 { return try await create(nil) }
-        if takeGranted(user) { return try await ending(user) { try await create(nil) } }
-        for number in 1... {
-            let count = sharedCount(of: user, count)
-            let (live, isCertain) = begin(user, counted: try await count.number.value, endedBefore: count.endedBefore)
-            if live < limit { return try await ending(user) { try await create(live) } }
-            if isCertain || number == Self.countLimit { return try await create(live) }
+        var live: Int?
+        if !takeGranted(user) {
+            for _ in 1...Self.countLimit {
+                let (most, isCertain) = begin(user, counted: try await sharedCount(of: user, count).value)
+                live = most
+                if most < limit || isCertain { break }
+            }
+            if let live, live >= limit { return try await create(live) }
         }
-        preconditionFailure("the last count returns or throws")
+        defer {
+            users.withLock { users in
+                guard let creations = users[user], creations.ended < creations.begun else { return }
+                users[user]?.ended += 1
+            }
+        }
+        return try await create(live)
     }
 
     private func takeGranted(_ user: UserID) -> Bool {
@@ -68,15 +70,17 @@ public final class EventQuota: Sendable {
         }
     }
 
-    private func sharedCount(of user: UserID, _ count: @escaping @Sendable () async throws -> Int) -> Count {
+    private func sharedCount(
+        of user: UserID, _ count: @escaping @Sendable () async throws -> Int
+    ) -> Task<(number: Int, endedBefore: Int), any Error> {
         users.withLock { users in
             if users[user] == nil, users.count >= Self.userLimit { users.removeAll(keepingCapacity: true) }
             if let count = users[user]?.count { return count }
-            let number = Task {
+            let ended = users[user]?.ended ?? 0
+            let begun = Task {
                 defer { self.users.withLock { $0[user]?.count = nil } }
-                return try await count()
+                return (number: try await count(), endedBefore: ended)
             }
-            let begun = Count(endedBefore: users[user]?.ended ?? 0, number: number)
             users[user, default: Creations()].count = begun
             return begun
         }
@@ -84,11 +88,11 @@ public final class EventQuota: Sendable {
 
     /// Lets a creation begin if there is room.
     /// - Returns: the number of live events at most, and whether it is exact
-    private func begin(_ user: UserID, counted: Int, endedBefore ended: Int) -> (live: Int, isCertain: Bool) {
+    private func begin(_ user: UserID, counted: (number: Int, endedBefore: Int)) -> (live: Int, isCertain: Bool) {
         users.withLock { users in
             var creations = users[user] ?? Creations()
-            let unseen = max(0, creations.begun - ended)
-            let live = counted + unseen
+            let unseen = max(0, creations.begun - counted.endedBefore)
+            let live = counted.number + unseen
             if live < limit {
                 creations.begun += 1
                 creations.granted = (limit - live - 1) / 10
@@ -98,16 +102,6 @@ public final class EventQuota: Sendable {
             users[user] = creations
             return (live, unseen == 0)
         }
-    }
-
-    private func ending<Result>(_ user: UserID, _ create: () async throws -> Result) async rethrows -> Result {
-        defer {
-            users.withLock { users in
-                guard let creations = users[user], creations.ended < creations.begun else { return }
-                users[user]?.ended += 1
-            }
-        }
-        return try await create()
     }
 }
 

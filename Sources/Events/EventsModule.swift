@@ -26,7 +26,8 @@ public final class EventsModule: Sendable {
     let index: InMemoryReadModel?
     let changes: ChangeFeed?
     let render: EventRendering
-    public let reads = ReadCounts()
+    let indexReads = Atomic(0)
+    let databaseReads = Atomic(0)
     /// The number of readers that wait for a position that the log does not have yet.
     let readersOfNextPosition = Atomic(0)
     let longSearches = LongSearches()
@@ -158,11 +159,7 @@ public final class EventsModule: Sendable {
         return (place.position, place.version, isRepeat)
     }
 
-    private func mark(of event: Event) -> UInt32 {
-        var json: [UInt8] = []
-        render(event, &json)
-        return json.withRawSpan(EventVersion.mark)
-    }
+    private func mark(of event: Event) -> UInt32 { rendered(event).markedVersion.mark }
 
     /// Appends what the rule decides on the present event.
     /// - Parameters:

@@ -30,8 +30,7 @@ public struct EventsView: Sendable {
         if let held = indexedEvent(id) { return held }
         // The index holds live events only.
         guard let found = try await module.event(id) else { return nil }
-        let event = try Optional(found).live(for: found.isHidden ? await caller() : nil)
-        return RenderedEvent(version: event.version, source: .rendered(module.rendered([event]).json))
+        return module.rendered(try Optional(found).live(for: found.isHidden ? await caller() : nil))
     }
 
     /// Returns an event of the index; `nil` if the index does not have it.
@@ -95,12 +94,7 @@ public struct RenderedEvent: Sendable {
     public var markedVersion: EventVersion { EventVersion(number: version, mark: withJSON(EventVersion.mark)) }
 
     /// Whether the event comes from the index. An event from PostgreSQL may be newer than the view's position.
-    public var isFromIndex: Bool {
-        switch source {
-        case .index: true
-        case .rendered: false
-        }
-    }
+    public var isFromIndex: Bool { if case .index = source { true } else { false } }
 
     /// Calls `body` with the bytes, which are valid until `body` returns.
     public func withJSON<Value>(_ body: (RawSpan) throws -> Value) rethrows -> Value {
@@ -192,7 +186,7 @@ extension EventsModule {
             countIndexRead()
             return view
         }
-        reads.readDatabase()
+        databaseReads.add(1, ordering: .relaxed)
         if let position, try await ReadModelState.of(EventsProjection.self, database).position < position {
             throw PositionNotReachedError(position: position)
         }
@@ -222,7 +216,14 @@ extension EventsModule {
         return EventsView(snapshot: snapshot, staleFor: index.state.staleFor, module: self)
     }
 
-    public func countIndexRead() { reads.readIndex() }
+    public func countIndexRead() { indexReads.add(1, ordering: .relaxed) }
+
+    /// An event as the API shows it.
+    func rendered(_ event: Event) -> RenderedEvent {
+        var json: [UInt8] = []
+        render(event, &json)
+        return RenderedEvent(version: event.version, source: .rendered(json))
+    }
 
     /// - Returns: the bytes of all events, and the end of each
     fileprivate func rendered(_ events: [Event]) -> (json: [UInt8], ends: [Int]) {

@@ -3,46 +3,33 @@ package import EventStore
 
 /// The details of an event as the log has them: the times are facts, and all that tells where and what is personal.
 package struct RecordedDetails: Sendable, Hashable {
+    /// The members that an erasure ends, as the log stores them.
+    static let personalMembers: Set<String> = ["name", "address", "lat", "lon"]
+
     package var startedAt: Timestamp
     package var endedAt: Timestamp?
-    package var personal: Personal<PersonalDetails>
-
-    /// What an erasure ends.
-    package struct PersonalDetails: Sendable, Hashable {
-        package var name: String
-        package var address: String?
-        package var coordinates: Coordinates
-
-        /// The members, as the log stores them.
-        static let members: Set<String> = ["name", "address", "lat", "lon"]
-    }
+    /// All details, unless they are erased.
+    package var details: Personal<EventDetails>
 
     package init(_ details: EventDetails) {
         (startedAt, endedAt) = (details.startedAt, details.endedAt)
-        personal = .present(
-            PersonalDetails(name: details.name, address: details.address, coordinates: details.coordinates))
-    }
-
-    /// All details, unless they are erased.
-    package var details: Personal<EventDetails> {
-        personal.map {
-            EventDetails(
-                name: $0.name, address: $0.address, coordinates: $0.coordinates, startedAt: startedAt, endedAt: endedAt)
-        }
+        self.details = .present(details)
     }
 }
 
 extension RecordedDetails {
     /// - Throws: `FormatError`
     init(stored content: EventContent) throws {
-        startedAt = try content.facts.stored("started_at") { $0.storedTimestamp }
-        endedAt = try content.facts.stored("ended_at") { $0.storedOptional { $0.storedTimestamp } }
-        personal = try content.readPersonal { data in
-            PersonalDetails(
+        let startedAt = try content.facts.stored("started_at") { $0.storedTimestamp }
+        let endedAt = try content.facts.stored("ended_at") { $0.storedOptional { $0.storedTimestamp } }
+        (self.startedAt, self.endedAt) = (startedAt, endedAt)
+        details = try content.readPersonal { data in
+            EventDetails(
                 name: try data.stored("name") { $0.storedString },
                 address: try data.stored("address") { $0.storedOptional { $0.storedString } },
                 coordinates: Coordinates(
-                    lat: try data.stored("lat") { $0.storedDouble }, lon: try data.stored("lon") { $0.storedDouble }))
+                    lat: try data.stored("lat") { $0.storedDouble }, lon: try data.stored("lon") { $0.storedDouble }),
+                startedAt: startedAt, endedAt: endedAt)
         }
         switch details {
         case .present(let details): try details.check()
@@ -55,13 +42,13 @@ extension RecordedDetails {
             .init(name: "started_at", value: .string(startedAt.description)),
             .init(name: "ended_at", value: JSON(endedAt?.description)),
         ]
-        switch personal {
-        case .present(let personal):
+        switch details {
+        case .present(let details):
             return [
-                .init(name: "name", value: .string(personal.name)),
-                .init(name: "address", value: JSON(personal.address)),
-                .init(name: "lat", value: JSON(personal.coordinates.lat)),
-                .init(name: "lon", value: JSON(personal.coordinates.lon)),
+                .init(name: "name", value: .string(details.name)),
+                .init(name: "address", value: JSON(details.address)),
+                .init(name: "lat", value: JSON(details.coordinates.lat)),
+                .init(name: "lon", value: JSON(details.coordinates.lon)),
             ] + times
         case .erased: return times
         }

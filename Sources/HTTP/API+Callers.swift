@@ -6,7 +6,7 @@ internal import Users
 
 /// The limits that several routes share.
 public struct SharedLimits: Sendable {
-    /// Writes of one user or account.
+    /// Writes of one user or account, by its stream.
     let writes: RateLimiter
     /// Writes of one client address, before the token is known.
     let addressWrites: RateLimiter
@@ -21,12 +21,6 @@ public struct SharedLimits: Sendable {
         unknownTokens = RateLimiter(perMinute: settings.writesPerMinute, now: now)
         dailySignUps = RateLimiter(perDay: settings.signUpsPerDay, now: now)
     }
-}
-
-/// The user or account that the limit of writes counts for.
-private enum Writer: Hashable {
-    case user(UserID)
-    case account(AccountID)
 }
 
 /// A client that sends a token. The token may be unknown.
@@ -88,7 +82,7 @@ extension API {
         var isCounted = false
         let result = try await users.withUser(of: device.token, context) { user, context in
             // Counted once, although the user may be looked up again.
-            if !isCounted { try limits.writes.take(Writer.user(user)) }
+            if !isCounted { try limits.writes.take(user.stream) }
             isCounted = true
             return try await command(user, context)
         }
@@ -102,7 +96,7 @@ extension API {
         _ device: TokenSender<DeviceToken>, _ rotate: () async throws -> Result
     ) async throws -> Result {
         try limits.unknownTokens.check(device.subscriber)
-        if let user = try await users.user(of: device.token) { try limits.writes.take(Writer.user(user)) }
+        if let user = try await users.user(of: device.token) { try limits.writes.take(user.stream) }
         do { return try await rotate() } catch UserRejection.unknownToken { throw unknownToken(from: device.subscriber) }
     }
 
@@ -116,7 +110,7 @@ extension API {
         var isCounted = false
         let result = try await accounts.withAccount(of: caller.token, context) { account, context in
             // Counted once, although the account may be looked up again.
-            if !isCounted { try limits.writes.take(Writer.account(account)) }
+            if !isCounted { try limits.writes.take(account.stream) }
             isCounted = true
             return try await command(account, context)
         }
@@ -128,7 +122,7 @@ extension API {
     /// - Throws: `HTTPError.unauthorized` for an unknown token, `HTTPError.tooManyRequests`, `PostgresError`
     func account(of caller: TokenSender<AccountToken>) async throws -> AccountID {
         let account = try await knownAccount(of: caller)
-        try limits.writes.take(Writer.account(account))
+        try limits.writes.take(account.stream)
         return account
     }
 

@@ -39,14 +39,8 @@ public struct DeviceDigest: Sendable, Hashable {
 
     /// Reads a stored digest; `nil` for another length and for upper-case digits, because one device must not have two texts.
     init?(stored text: String) {
-        guard !text.utf8.contains(where: { (UInt8(ascii: "A")...UInt8(ascii: "F")).contains($0) }) else { return nil }
-        self.init(hexadecimal: text)
-    }
-
-    init?(hexadecimal text: String) {
-        let digits = text.utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }
-        guard digits.count == 64, !digits.contains(nil) else { return nil }
-        let values = digits.compactMap { $0 }
-        bytes = stride(from: 0, to: 64, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) }
+        guard text.isHexadecimal(digits: 64) else { return nil }
+        let digits = Array(text)
+        bytes = stride(from: 0, to: 64, by: 2).compactMap { UInt8(String(digits[$0...$0 + 1]), radix: 16) }
     }
 }

@@ -8,8 +8,8 @@ internal import Users
 struct SessionRoutes: Sendable {
     private let users: UsersModule
     private let origins: WebOrigins
-    private let sessions: RateLimiter?
-    private let allSessions: RateLimiter?
+    private let sessions: RateLimiter
+    private let allSessions: RateLimiter
     private let unknownTokens: RateLimiter?
     private let dailySignUps: RateLimiter?
 
@@ -32,26 +32,18 @@ struct SessionRoutes: Sendable {
     /// Responds with the user of the session, `{"id":null}` without one. Removes a cookie whose token is dead: the API would refuse reads
     /// with it.
     private func getSession(_ request: Request, _ context: RequestContext) async throws -> Response {
-        try requirePage(request, context)
-        var response = Response(json: ["id": .null])
-        let scheme = context.sender(of: request).scheme
-        guard let token = SessionCookie.token(in: request, scheme) else { return response }
-        if let user = try await user(of: token, from: context.sender(of: request)) {
-            return Response(json: ["id": JSON(user.rawValue)])
-        }
-        response.headers[.setCookie] = SessionCookie.removal(scheme)
+        let (sender, token, user) = try await session(request, context)
+        var response = Response(json: ["id": user.map { JSON($0.rawValue) } ?? .null])
+        if token != nil, user == nil { response.headers[.setCookie] = SessionCookie.removal(sender.scheme) }
         return response
     }
 
     /// Signs a new device up, unless the session has a user already.
     private func createSession(_ request: Request, _ context: RequestContext) async throws -> Response {
-        try requirePage(request, context)
-        let sender = context.sender(of: request)
-        if let token = SessionCookie.token(in: request, sender.scheme), let user = try await user(of: token, from: sender) {
-            return Response(json: ["id": JSON(user.rawValue)])
-        }
-        try sessions?.take(sender.address?.subscriber)
-        try allSessions?.take("")
+        let (sender, _, known) = try await session(request, context)
+        if let known { return Response(json: ["id": JSON(known.rawValue)]) }
+        try sessions.take(sender.address?.subscriber)
+        try allSessions.take("")
         try dailySignUps?.take(sender.address?.subscriber)
         let (user, token, position) = try await users.signUp(with: nil, context: request.commandContext(context))
         var response = Response(json: ["id": JSON(user.rawValue)])
@@ -62,28 +54,25 @@ struct SessionRoutes: Sendable {
 
     /// Revokes the token of the session and makes the browser forget it. The user stays, without a token.
     private func deleteSession(_ request: Request, _ context: RequestContext) async throws -> Response {
-        try requirePage(request, context)
-        let sender = context.sender(of: request)
-        let scheme = sender.scheme
-        if let token = SessionCookie.token(in: request, scheme), try await user(of: token, from: sender) != nil {
-            _ = try await users.revoke(token, context: request.commandContext(context))
-        }
-        return Response(status: .noContent, headers: [.setCookie: SessionCookie.removal(scheme)])
+        let (sender, token, user) = try await session(request, context)
+        if let token, user != nil { _ = try await users.revoke(token, context: request.commandContext(context)) }
+        return Response(status: .noContent, headers: [.setCookie: SessionCookie.removal(sender.scheme)])
     }
 
-    /// Counts an unknown token, as the API does.
-    private func user(of token: DeviceToken, from sender: Sender) async throws -> UserID? {
-        try unknownTokens?.check(sender.address?.subscriber)
-        let user = try await users.user(of: token)
-        if user == nil { _ = try? unknownTokens?.take(sender.address?.subscriber) }
-        return user
-    }
-
-    /// - Throws: 403 for a request that does not come from the page itself
-    private func requirePage(_ request: Request, _ context: RequestContext) throws(HTTPError) {
+    /// The token of the session and its user. Counts an unknown token, as the API does.
+    /// - Throws: 403 for a request that does not come from the page itself, 429, `PostgresError`
+    private func session(
+        _ request: Request, _ context: RequestContext
+    ) async throws -> (sender: Sender, token: DeviceToken?, user: UserID?) {
         guard origins.isFromPage(request, context) else {
             throw HTTPError(.forbidden, "A session is for the map page only, at an address of HUMON_WEB_ORIGINS")
         }
+        let sender = context.sender(of: request)
+        guard let token = SessionCookie.token(in: request, sender.scheme) else { return (sender, nil, nil) }
+        try unknownTokens?.check(sender.address?.subscriber)
+        let user = try await users.user(of: token)
+        if user == nil { _ = try? unknownTokens?.take(sender.address?.subscriber) }
+        return (sender, token, user)
     }
 }
 

@@ -46,16 +46,16 @@ import Testing
         let digest = DeviceToken(secret: secret).digest
         #expect(digest.bytes.count == 32)
         #expect(digest.hexadecimal == hexadecimal)
-        #expect(DeviceDigest(hexadecimal: hexadecimal) == digest)
-        #expect(DeviceDigest(hexadecimal: hexadecimal.uppercased()) == digest)
+        #expect(DeviceDigest(stored: hexadecimal) == digest)
+        #expect(DeviceDigest(stored: hexadecimal.uppercased()) == nil)
     }
 
-    @Test func `a digest is read from 64 hexadecimal digits only`() {
+    @Test func `a digest is read from 64 lower-case hexadecimal digits only`() {
         for text in [
             "", "e3", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b85",
             "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b8555",
             "g3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
             " e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b85",
-        ] { #expect(DeviceDigest(hexadecimal: text) == nil) }
+        ] { #expect(DeviceDigest(stored: text) == nil) }
     }
 }

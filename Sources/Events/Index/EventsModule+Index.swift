@@ -4,6 +4,11 @@ internal import Synchronization
 extension EventsModule {
     public var indexStatus: InMemoryStatus { index?.status ?? InMemoryStatus() }
 
+    /// The numbers of requests that read events, by their source.
+    public var reads: (fromMemory: Int, fromDatabase: Int) {
+        (indexReads.load(ordering: .relaxed), databaseReads.load(ordering: .relaxed))
+    }
+
     /// Returns when the source of reads is decided: the index, or PostgreSQL without an index.
     public func untilReady() async {
         guard let index else { return }
@@ -16,16 +21,4 @@ extension EventsModule {
         guard let index else { throw IndexNotInUseError() }
         return try await index.examine()
     }
-}
-
-/// Counts the requests that read events, by their source.
-public final class ReadCounts: Sendable {
-    private let ofMemory = Atomic(0)
-    private let ofDatabase = Atomic(0)
-
-    public var fromMemory: Int { ofMemory.load(ordering: .relaxed) }
-    public var fromDatabase: Int { ofDatabase.load(ordering: .relaxed) }
-
-    func readIndex() { ofMemory.add(1, ordering: .relaxed) }
-    func readDatabase() { ofDatabase.add(1, ordering: .relaxed) }
 }

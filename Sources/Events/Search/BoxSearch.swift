@@ -26,10 +26,10 @@ extension BoxSearch {
         var fields = EventFields(json)
         let box = fields.required("bbox", fields.box())
         let window = fields.window()
-        let limit = fields.wholeNumber("limit", in: 1...Double(Self.maximumLimit)).optional
-        let after = fields.eventCursor().optional
+        let limit = fields.limit(maximum: Self.maximumLimit)
+        let after = fields.after { EventID(stream: StreamName(category: EventID.category, key: $0)) }
         guard fields.errors.isEmpty, let box else { throw .invalid(errors: fields.errors) }
-        self.init(box: box, window: window, limit: limit.map { Int($0) } ?? Self.maximumLimit, after: after)
+        self.init(box: box, window: window, limit: limit, after: after)
     }
 
     /// Reads one row more than the limit. The extra row shows that there is another page.

@@ -25,9 +25,7 @@ extension EventsModule {
         )
         let events = try rows.map { row in
             let event = try Event(row)
-            var json: [UInt8] = []
-            render(event, &json)
-            return (event.id, RenderedEvent(version: event.version, source: .rendered(json)))
+            return (event.id, rendered(event))
         }
         return Dictionary(events) { first, _ in first }
     }

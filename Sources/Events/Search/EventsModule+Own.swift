@@ -14,13 +14,13 @@ extension EventsModule {
     /// - Throws: ``PositionNotReachedError``, `PostgresError`, `FormatError`
     public func ownEvents(
         of owner: UserID, after: EventID?, limit: Int, atLeast position: Int64? = nil
-    ) async throws -> (events: [Event], next: EventID?) {
+    ) async throws -> (events: [RenderedEvent], next: EventID?) {
         if let position, try await ReadModelState.of(EventsProjection.self, database).position < position {
             throw PositionNotReachedError(position: position)
         }
         let events = try await database.query(Self.query(ofOwner: owner, after: after, limit: limit)).map { try Event($0) }
-        let kept = Array(events.prefix(limit))
-        return (kept, events.count > limit ? kept.last?.id : nil)
+        let kept = events.prefix(limit)
+        return (kept.map(rendered), events.count > limit ? kept.last?.id : nil)
     }
 
     /// Reads one row more than the limit. The extra row shows that there is another page.

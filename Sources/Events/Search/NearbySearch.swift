@@ -53,15 +53,15 @@ extension NearbySearch {
         let lat = fields.required("lat", fields.number("lat", in: EventFields.latitudes))
         let lon = fields.required("lon", fields.number("lon", in: EventFields.longitudes))
         let radius = fields.number("radius", in: 0...Self.radiusLimit).optional
-        let limit = fields.wholeNumber("limit", in: 1...Double(Self.maximumLimit)).optional
-        let after = fields.cursor().optional
+        let limit = fields.limit(maximum: Self.maximumLimit)
+        let after = fields.after { Cursor($0) }
         let window = fields.window()
         guard fields.errors.isEmpty, let lat, let lon else { throw .invalid(errors: fields.errors) }
         self.init(
             centre: Coordinates(lat: lat, lon: lon),
             radius: radius ?? Self.defaultRadius,
             window: window,
-            limit: limit.map { Int($0) } ?? Self.maximumLimit,
+            limit: limit,
             after: after
         )
     }

@@ -16,7 +16,7 @@ extension Request {
                 "The Idempotency-Key must be 1 to \(Self.keyLengthLimit) visible ASCII characters without a comma, or a string in quotes",
                 code: .malformedIdempotencyKey)
         }
-        let request = Array("\(method.rawValue) \(path)\n\(fields.format.contentType)\n".utf8) + fields.body.readableBytesView
+        let request = Array("\(method.rawValue) \(path)\n\(fields.format.rawValue)\n".utf8) + fields.body.readableBytesView
         return IdempotencyKey(text, request: request)
     }
 

@@ -3,25 +3,25 @@ internal import HTTPServer
 internal import HTTPTypes
 internal import NIOCore
 
-/// The format of the fields in a request.
-enum FieldsFormat: Sendable, Hashable, CaseIterable {
-    case json
-    case form
+/// The format of the fields in a request, by its content type.
+enum FieldsFormat: String, Sendable, CaseIterable {
+    case json = "application/json"
+    case form = "application/x-www-form-urlencoded"
     /// RFC 7396.
-    case mergePatch
+    case mergePatch = "application/merge-patch+json"
 
     /// - Throws: `HTTPError.unsupportedMediaType(_:)`
     init(contentType: String?, allowing allowed: [FieldsFormat]) throws(HTTPError) {
         // A body without a content type is JSON, because all clients mean JSON.
-        let contentType = contentType ?? FieldsFormat.json.contentType
+        let contentType = contentType ?? FieldsFormat.json.rawValue
         // The common case: the plain name, without parameters.
-        if let format = FieldsFormat(name: contentType), allowed.contains(format) {
+        if let format = FieldsFormat(rawValue: contentType), allowed.contains(format) {
             self = format
             return
         }
         let parts = contentType.split(separator: ";").map { $0.trimmingSpaces.lowercased() }
-        guard let format = parts.first.flatMap(FieldsFormat.init), allowed.contains(format) else {
-            throw .unsupportedMediaType("The content type must be one of: \(allowed.map(\.contentType).joined(separator: ", "))")
+        guard let format = parts.first.flatMap(FieldsFormat.init(rawValue:)), allowed.contains(format) else {
+            throw .unsupportedMediaType("The content type must be one of: \(allowed.map(\.rawValue).joined(separator: ", "))")
         }
         for parameter in parts.dropFirst() where parameter.hasPrefix("charset=") {
             guard ["utf-8", "\"utf-8\"", "us-ascii"].contains(parameter.dropFirst("charset=".count)) else {
@@ -29,19 +29,6 @@ enum FieldsFormat: Sendable, Hashable, CaseIterable {
             }
         }
         self = format
-    }
-
-    private init?(name: String) {
-        guard let format = Self.allCases.first(where: { $0.contentType == name }) else { return nil }
-        self = format
-    }
-
-    var contentType: String {
-        switch self {
-        case .json: "application/json"
-        case .form: "application/x-www-form-urlencoded"
-        case .mergePatch: "application/merge-patch+json"
-        }
     }
 
     fileprivate func read(_ body: ByteBuffer) throws(HTTPError) -> JSON {

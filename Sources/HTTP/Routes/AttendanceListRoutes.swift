@@ -58,13 +58,8 @@ struct AttendanceListRoutes: Sendable {
 
 extension [RenderedEvent] {
     /// The rendered events, joined to a JSON array.
-    fileprivate var json: ByteBuffer {
-        var json = ByteBuffer(string: "[")
-        for (index, event) in enumerated() {
-            if index > 0 { json.writeStaticString(",") }
-            event.withJSON { _ = json.writeBytes($0) }
-        }
-        json.writeStaticString("]")
-        return json
+    var json: ByteBuffer {
+        let bytes = reduce(0) { $0 + $1.withJSON { $0.byteCount } }
+        return ByteBuffer(jsonArrayOf: count, bytes: bytes) { append in for event in self { event.withJSON(append) } }
     }
 }

@@ -25,40 +25,28 @@ private struct AttendanceRoutes: Sendable {
     }
 
     private func createAttendance(_ request: Request, _ context: RequestContext) async throws -> Response {
-        let device = try api.requireDevice(request, context)
-        let fields = try request.fields(allowing: [.json, .form])
-        let event = try attendedEvent(fields.json["event"]?["id"])
-        let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let position = try await api.withCaller(device, commandContext) { caller, context in
-            try await attendances.attend(event, by: caller, context: context)
-        }
-        return Response(json: [:], recordedAt: position)
+        try await change(request, context, of: { try attendedEvent($0["event"]?["id"]) }, attendances.attend)
     }
 
     private func attendEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
-        try await change(request, context) { event, caller, context in
-            try await attendances.attend(event, by: caller, context: context)
-        }
+        try await change(request, context, of: { _ in EventID(rawValue: context.possibleID) }, attendances.attend)
     }
 
+    /// The body says nothing. It counts for the idempotency key.
     private func leaveEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
-        try await change(request, context) { event, caller, context in
-            try await attendances.leave(event, by: caller, context: context)
-        }
+        try await change(request, context, of: { _ in EventID(rawValue: context.possibleID) }, attendances.leave)
     }
 
-    /// Carries out a command on the caller's attendance. The body says nothing. It counts for the idempotency key.
+    /// Carries out a command on the caller's attendance.
     private func change(
-        _ request: Request, _ context: RequestContext,
+        _ request: Request, _ context: RequestContext, of event: (JSON) throws -> EventID,
         _ command: (EventID, UserID, CommandContext) async throws -> Int64
     ) async throws -> Response {
         let device = try api.requireDevice(request, context)
         let fields = try request.fields(allowing: [.json, .form])
+        let event = try event(fields.json)
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
-        let event = EventID(rawValue: context.possibleID)
-        let position = try await api.withCaller(device, commandContext) { caller, context in
-            try await command(event, caller, context)
-        }
+        let position = try await api.withCaller(device, commandContext) { try await command(event, $0, $1) }
         return Response(json: [:], recordedAt: position)
     }
 

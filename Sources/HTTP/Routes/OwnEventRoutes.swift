@@ -2,7 +2,6 @@ internal import EventStore
 internal import Events
 internal import HTTPServer
 internal import HTTPTypes
-internal import NIOCore
 
 struct OwnEventRoutes: Sendable {
     let events: EventsModule
@@ -19,14 +18,7 @@ struct OwnEventRoutes: Sendable {
         }
         let (events, next) = try await events.ownEvents(
             of: caller, after: page.after, limit: page.limit, atLeast: try request.position())
-        var json: [UInt8] = []
-        for event in events {
-            json.append(UInt8(ascii: json.isEmpty ? "[" : ","))
-            event.writeJSON(into: &json)
-        }
-        if json.isEmpty { json.append(UInt8(ascii: "[")) }
-        json.append(UInt8(ascii: "]"))
-        var response = Response(jsonBytes: ByteBuffer(bytes: json))
+        var response = Response(jsonBytes: events.json)
         if let next { response.addLink("/v1/users/me/events?limit=\(page.limit)&after=\(next.rawValue)") }
         return response
     }
