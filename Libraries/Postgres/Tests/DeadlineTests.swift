@@ -60,7 +60,7 @@ import Testing
                 let failed = Task { await client.errors(of: AdvisoryLock.wait, callers: callers).count }
                 try await eventually { client.waitingCallers >= callers - ConnectionThread.depthLimit }
                 running.cancel()
-                try await eventually { client.waitingCallers == 0 && client.pool.isClosing }
+                try await eventually { client.waitingCallers == 0 && client.isClosing }
                 let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") }
                 #expect(error?.description == "no connection to PostgreSQL: the client is closed")
                 try await lock.release()

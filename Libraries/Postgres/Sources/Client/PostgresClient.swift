@@ -1,5 +1,6 @@
 public import Logging
 public import ServiceLifecycle
+internal import Synchronization
 internal import Telemetry
 
 /// A pool of connections to one database. While the client runs, it replaces broken connections, with back-off.
@@ -14,14 +15,14 @@ internal import Telemetry
 public final class PostgresClient: Service, PostgresQuerying {
     public let configuration: PostgresConfiguration
     public let statistics = PostgresStatistics()
-    let pool: ConnectionPool
+    let logger: Logger
+    let state: Mutex<PoolState>
 
     public init(_ configuration: PostgresConfiguration, logger: Logger) {
         self.configuration = configuration
-        pool = ConnectionPool(configuration, statistics: statistics, logger: logger)
+        self.logger = logger
+        state = Mutex(PoolState(configuration))
     }
-
-    // MARK: Statements
 
     /// One statement.
     /// - Throws: ``PostgresError``, or `CancellationError` when the task is cancelled first; the statement may run all the same.
@@ -39,9 +40,9 @@ public final class PostgresClient: Service, PostgresQuerying {
         let deadline = monotonicSeconds() + configuration.answerTimeoutSeconds
         return try await statistics.measure {
             do {
-                return try await pool.perform(statements, deadline: deadline)
+                return try await perform(statements, deadline: deadline)
             } catch let error as PostgresError where error.wasNotSent || error.sqlState == .invalidStatementName {
-                return try await pool.perform(statements, deadline: deadline)
+                return try await perform(statements, deadline: deadline)
             }
         }
     }
@@ -49,18 +50,17 @@ public final class PostgresClient: Service, PostgresQuerying {
     /// Leases a connection to the body, which uses it alone. If the body throws, its open transaction is rolled back.
     /// - Throws: ``PostgresError``, `CancellationError`, and the error of the body
     public func withConnection<Value>(_ body: (LeasedConnection) async throws -> Value) async throws -> Value {
-        let lease = try await pool.lease()
-        let leased = LeasedConnection(
-            lease.connection, configuration: configuration, stallSeconds: configuration.stallSeconds, statistics: statistics)
+        let lease = try await lease()
+        let leased = LeasedConnection(lease.connection, of: self, stallSeconds: configuration.stallSeconds)
         do {
             let value = try await body(leased)
-            pool.giveBack(lease, isReusable: !leased.mustBeClosed)
+            giveBack(lease, isReusable: !leased.mustBeClosed)
             return value
         } catch {
             // Whatever transaction the body was in, the next leaseholder must not inherit it. The end of a connection ends it as well.
             let isClean: Bool
             if leased.mustBeClosed { isClean = false } else { isClean = (try? await leased.query("ROLLBACK")) != nil }
-            pool.giveBack(lease, isReusable: isClean && !leased.mustBeClosed)
+            giveBack(lease, isReusable: isClean && !leased.mustBeClosed)
             throw error
         }
     }
@@ -82,18 +82,6 @@ public final class PostgresClient: Service, PostgresQuerying {
     public func withLongTransaction<Value>(_ body: (LeasedConnection) async throws -> Value) async throws -> Value {
         try await withTransaction { try await $0.withoutTimeout(body) }
     }
-
-    // MARK: Running
-
-    /// Opens the connections and keeps them until the task is cancelled or the service group shuts down; queued statements are
-    /// answered first.
-    public func run() async { await pool.run() }
-
-    /// The number of connections, by use.
-    public var connections: [PostgresStatistics.Use: Int] { pool.uses.reduce(into: [:]) { $0[$1, default: 0] += 1 } }
-
-    /// Callers that wait for a connection.
-    public var waitingCallers: Int { pool.waitingCallers }
 }
 
 /// Runs a client for as long as the body does.

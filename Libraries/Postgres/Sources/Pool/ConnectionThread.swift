@@ -67,7 +67,7 @@ final class ConnectionThread: Sendable {
                 opened.resolve(.failure(error))
                 return
             }
-            connection.cancelHandle.withLock { $0 = session.makeCancelHandle() }
+            connection.cancelHandle.withLock { $0 = session.connection.makeCancelHandle() }
             opened.resolve(.success(()))
             session.run(serving: connection)
             connection.finish()
@@ -120,7 +120,7 @@ final class ConnectionThread: Sendable {
     /// Asks PostgreSQL to cancel the running statement. The connection must be leased, because the statement of another caller
     /// could run.
     func cancelRunningStatement() {
-        cancelHandle.withLock { $0 }?.cancelOnItsOwnThread()
+        cancelHandle.withLock { $0 }?.cancel(withinSeconds: 0)
     }
 
     /// Closes the connection after the queued jobs are answered.

@@ -14,6 +14,8 @@ struct Job: Sendable {
     }
 
     var work: Work
+    /// When the caller asked, in seconds of the monotonic clock.
+    var askedAt = monotonicSeconds()
     /// The caller is answered by this moment of the monotonic clock; infinite: as long as PostgreSQL makes progress.
     var deadline = Double.infinity
     /// How long PostgreSQL may make no progress on the job before its connection is given up.

@@ -12,20 +12,18 @@ public protocol PostgresQuerying: Sendable {
 /// A connection that its leaseholder has to itself. Not to be kept beyond the closure it was leased to.
 public final class LeasedConnection: PostgresQuerying {
     private let connection: ConnectionThread
-    private let configuration: PostgresConfiguration
+    private let client: PostgresClient
     private let stallSeconds: Double
-    private let statistics: PostgresStatistics
     private let isSpoiled = Mutex(false)
 
     /// - Parameter stallSeconds: the maximum time without progress on a statement
-    init(
-        _ connection: ConnectionThread, configuration: PostgresConfiguration, stallSeconds: Double, statistics: PostgresStatistics
-    ) {
+    init(_ connection: ConnectionThread, of client: PostgresClient, stallSeconds: Double) {
         self.connection = connection
-        self.configuration = configuration
+        self.client = client
         self.stallSeconds = stallSeconds
-        self.statistics = statistics
     }
+
+    private var maintenanceSeconds: Double { client.configuration.maintenanceTimeoutSeconds }
 
     /// Set once a statement was cancelled: the request to cancel may still be on its way and must not hit the next leaseholder. And
     /// once PostgreSQL was silent for too long.
@@ -39,7 +37,7 @@ public final class LeasedConnection: PostgresQuerying {
     /// - Throws: ``PostgresError``, or `CancellationError`
     @discardableResult
     public func run(_ statements: [SQL]) async throws -> [Rows] {
-        try await statistics.measure { try await perform(.pipeline(statements), stallSeconds: stallSeconds) }
+        try await client.statistics.measure { try await perform(.pipeline(statements), stallSeconds: stallSeconds) }
     }
 
     /// Lifts the server's statement time-out for the transaction under way: a statement may take
@@ -47,9 +45,7 @@ public final class LeasedConnection: PostgresQuerying {
     /// - Throws: ``PostgresError``, `CancellationError`, and what the body throws
     public func withoutTimeout<Value>(_ body: (LeasedConnection) async throws -> Value) async throws -> Value {
         try await query("SET LOCAL statement_timeout = 0")
-        let patient = LeasedConnection(
-            connection, configuration: configuration, stallSeconds: configuration.maintenanceTimeoutSeconds,
-            statistics: statistics)
+        let patient = LeasedConnection(connection, of: client, stallSeconds: maintenanceSeconds)
         defer { if patient.mustBeClosed { isSpoiled.withLock { $0 = true } } }
         return try await body(patient)
     }
@@ -57,20 +53,20 @@ public final class LeasedConnection: PostgresQuerying {
     /// Several statements in one text, such as a migration.
     /// - Throws: ``PostgresError``, or `CancellationError`
     public func execute(script: String) async throws {
-        try await perform(.script(script), stallSeconds: configuration.maintenanceTimeoutSeconds)
+        try await perform(.script(script), stallSeconds: maintenanceSeconds)
     }
 
     /// `COPY … TO STDOUT`: the closure gets each row on the connection's own thread; the buffer is gone when it returns.
     /// - Throws: ``PostgresError``, `CancellationError`, and what the closure throws
     public func copyOut(_ statement: String, row: @escaping @Sendable (RawSpan) throws -> Void) async throws {
-        try await perform(.copyOut(statement, row: row), stallSeconds: configuration.maintenanceTimeoutSeconds)
+        try await perform(.copyOut(statement, row: row), stallSeconds: maintenanceSeconds)
     }
 
     /// `COPY … FROM STDIN`: the closure gives the next piece of the data, on the connection's own thread, and nil at the end.
     /// A notice of PostgreSQL in the middle, such as one of a trigger, ends the COPY with SQLSTATE 57014.
     /// - Throws: ``PostgresError``, `CancellationError`, and what the closure throws
     public func copyIn(_ statement: String, next: @escaping @Sendable () throws -> [UInt8]?) async throws {
-        try await perform(.copyIn(statement, next: next), stallSeconds: configuration.maintenanceTimeoutSeconds)
+        try await perform(.copyIn(statement, next: next), stallSeconds: maintenanceSeconds)
     }
 
     /// What other sessions send with NOTIFY while the body runs. The sequence ends when the connection does; when more than

@@ -1,6 +1,6 @@
 internal import DequeModule
 
-/// What the lock of a ``ConnectionPool`` protects.
+/// What the lock of a ``PostgresClient`` protects.
 struct PoolState: Sendable {
     enum Slot: Sendable {
         case connecting
@@ -9,35 +9,13 @@ struct PoolState: Sendable {
         case leased(ConnectionThread)
     }
 
-    struct Waiting<Value: Sendable>: Sendable {
-        var value: Value
-        var askedAt: Double
-        var deadline: Double
-    }
-
-    /// How long callers may wait, as things are at a moment.
-    struct Patience {
-        fileprivate var now: Double
-        /// nil while a connection takes statements.
-        fileprivate var unservedSince: Double?
-        /// While no connection does.
-        fileprivate var seconds: Double
-        fileprivate var noConnection: PostgresError
-
-        /// nil: the caller may wait longer.
-        func whyExpired<Value>(_ waiting: Waiting<Value>) -> PostgresError? {
-            // The missing connection comes first: it is the cause, and a late thread only a symptom.
-            if let unservedSince, now >= max(waiting.askedAt, unservedSince) + seconds { return noConnection }
-            return now < waiting.deadline ? nil : .deadlineExceeded(mayHaveRun: false)
-        }
-    }
-
     private let acquireSeconds: Double
     var slots: [Slot]
     /// Statements that no connection has room for.
-    var queue: Deque<Waiting<Job>> = []
-    /// Callers that wait for a connection of their own. One connection serves one of them: waking all would have a thousand compete.
-    var leaseWaiters: Deque<Waiting<Reply<Void>>> = []
+    var queue: Deque<Job> = []
+    /// Jobs without statements, of callers that wait for a connection of their own: the answer has the caller look for one. One
+    /// connection serves one of them: waking all would have a thousand compete.
+    var leaseWaiters: Deque<Job> = []
     var isClosing = false
     /// Since when no connection takes statements; nil while one does.
     private var unservedSince: Double? = 0
@@ -52,14 +30,14 @@ struct PoolState: Sendable {
 
     /// The least busy connection that is shared and makes progress.
     /// - Parameter depth: of unanswered jobs, which the connection must not have reached
-    func leastBusy(at now: Double, below depth: Int) -> ConnectionPool.Lease? {
-        var best: (lease: ConnectionPool.Lease, load: Int)?
+    func leastBusy(at now: Double, below depth: Int) -> PostgresClient.Lease? {
+        var best: (lease: PostgresClient.Lease, load: Int)?
         for (index, slot) in slots.enumerated() {
             // One that has ended stays in its slot until another is being opened.
             guard case .shared(let connection) = slot, connection.takesJobs else { continue }
             let load = connection.load
             guard load < best?.load ?? depth, !connection.isStalled(at: now) else { continue }
-            best = (ConnectionPool.Lease(slot: index, connection: connection), load)
+            best = (PostgresClient.Lease(slot: index, connection: connection), load)
             if load == 0 { break }
         }
         return best?.lease
@@ -70,14 +48,14 @@ struct PoolState: Sendable {
     mutating func hasRoom(_ connection: ConnectionThread) -> Bool {
         var hasWork = false
         while connection.load < ConnectionThread.depthLimit, let next = queue.first {
-            if !next.value.reply.isResolved {
-                guard connection.enqueue(next.value) else { break }
+            if !next.reply.isResolved {
+                guard connection.enqueue(next) else { break }
                 hasWork = true
             }
             queue.removeFirst()
         }
         // One that gave up in this moment does not look.
-        while let leaseholder = leaseWaiters.popFirst() { if leaseholder.value.resolve(.success(())) { break } }
+        while let leaseholder = leaseWaiters.popFirst() { if leaseholder.reply.resolve(.success([])) { break } }
         return hasWork
     }
 
@@ -85,10 +63,10 @@ struct PoolState: Sendable {
     /// - Returns: what no connection has taken
     mutating func spreadQueue() -> [Job] {
         defer { queue = [] }
-        for leaseholder in leaseWaiters { leaseholder.value.resolve(.success(())) }
+        for leaseholder in leaseWaiters { leaseholder.reply.resolve(.success([])) }
         leaseWaiters = []
         let connections = slots.compactMap { if case .shared(let connection) = $0 { connection } else { nil } }
-        let jobs = queue.map(\.value).filter { !$0.reply.isResolved }
+        let jobs = queue.filter { !$0.reply.isResolved }
         return jobs.enumerated().compactMap { index, job in
             guard !connections.isEmpty, connections[index % connections.count].enqueue(job) else { return job }
             return nil
@@ -97,9 +75,7 @@ struct PoolState: Sendable {
 
     // MARK: Waiting callers
 
-    var waitingCallers: Int {
-        queue.count { !$0.value.reply.isResolved } + leaseWaiters.count { !$0.value.isResolved }
-    }
+    var waitingCallers: Int { (queue + leaseWaiters).count { !$0.reply.isResolved } }
 
     /// Whether a timer is needed that is not there yet.
     mutating func startsTimer() -> Bool {
@@ -114,30 +90,32 @@ struct PoolState: Sendable {
     }
 
     /// Removes the waiting callers that have given up or have run out of time.
-    /// - Returns: for each caller out of time a function that answers it, to be called without the lock
-    mutating func takeExpired(at now: Double) -> [@Sendable () -> Void] {
+    /// - Returns: the callers out of time, to be answered without the lock
+    mutating func takeExpired(at now: Double) -> [(job: Job, error: PostgresError)] {
         if isServing { unservedSince = nil } else if unservedSince == nil { unservedSince = now }
-        let patience = patience(at: now)
-        var expired: [@Sendable () -> Void] = []
-        queue.removeAll { waiting in
-            guard !waiting.value.reply.isResolved else { return true }
-            guard let error = patience.whyExpired(waiting) else { return false }
-            expired.append { [reply = waiting.value.reply] in reply.resolve(.failure(error)) }
-            return true
+        let whyExpired = patience(at: now)
+        var expired: [(Job, PostgresError)] = []
+        func expire(_ jobs: inout Deque<Job>) {
+            jobs.removeAll { job in
+                guard !job.reply.isResolved else { return true }
+                guard let error = whyExpired(job) else { return false }
+                expired.append((job, error))
+                return true
+            }
         }
-        leaseWaiters.removeAll { waiting in
-            guard !waiting.value.isResolved else { return true }
-            guard let error = patience.whyExpired(waiting) else { return false }
-            expired.append { [reply = waiting.value] in reply.resolve(.failure(error)) }
-            return true
-        }
+        expire(&queue)
+        expire(&leaseWaiters)
         return expired
     }
 
-    func patience(at now: Double) -> Patience {
-        Patience(
-            now: now, unservedSince: isServing ? nil : unservedSince ?? 0,
-            seconds: acquireSeconds, noConnection: noConnection)
+    /// - Returns: why a caller may wait no longer, as things are now; nil if it may
+    func patience(at now: Double) -> (_ waiting: Job) -> PostgresError? {
+        let unservedSince = isServing ? nil : unservedSince ?? 0
+        return { [acquireSeconds, noConnection] waiting in
+            // The missing connection comes first: it is the cause, and a late thread only a symptom.
+            if let unservedSince, now >= max(waiting.askedAt, unservedSince) + acquireSeconds { return noConnection }
+            return now < waiting.deadline ? nil : .deadlineExceeded(mayHaveRun: false)
+        }
     }
 
     var noConnection: PostgresError {

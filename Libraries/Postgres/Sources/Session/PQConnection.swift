@@ -139,22 +139,17 @@ internal import Foundation
 
     deinit { unsafe PQfreeCancel(pointer) }
 
-    /// `PQcancel` opens a connection and waits, so it must not run on the cooperative pool.
-    func cancelOnItsOwnThread() { Thread { [self] in request() }.start() }
-
-    /// Blocks the calling thread. False if PostgreSQL has not passed the request on within the time: it may still do so later.
+    /// Blocks the calling thread for that time at most. `PQcancel` opens a connection and waits, so it has a thread of its own.
+    /// - Returns: false if PostgreSQL has not passed the request on within the time: it may still do so later
+    @discardableResult
     func cancel(withinSeconds seconds: Double) -> Bool {
         let isPassedOn = DispatchSemaphore(value: 0)
         Thread { [self] in
-            request()
+            var message = [CChar](repeating: 0, count: 256)
+            _ = unsafe PQcancel(pointer, &message, Int32(message.count))
             isPassedOn.signal()
         }.start()
         return isPassedOn.wait(timeout: .now() + seconds) == .success
-    }
-
-    private func request() {
-        var message = [CChar](repeating: 0, count: 256)
-        _ = unsafe PQcancel(pointer, &message, Int32(message.count))
     }
 }
 

@@ -14,7 +14,7 @@ extension Session {
         let kept = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         guard kept >= 0 else { return false }
         defer { close(kept) }
-        guard let full = FullSocket.shared?.descriptor, Self.replace(descriptor, by: full) else { return false }
+        guard let full = Self.fullSocket, Self.replace(descriptor, by: full) else { return false }
         let isQueued = body()
         return Self.replace(descriptor, by: kept) && isQueued
     }
@@ -28,39 +28,27 @@ extension Session {
         #endif
     }
 
-    /// Asks the kernel for a send buffer that takes whole transactions: a process that freezes later delays none of their bytes.
-    func enlargeSendBuffer() {
-        guard let bytes = configuration.sendBufferBytes else { return }
-        SystemCalls.setSendBuffer(of: connection.socket, bytes: bytes)
-    }
-}
-
-/// A socket without room for a byte, from which nothing comes.
-private final class FullSocket: Sendable {
-    /// `nil` if this process had no descriptors left at the first use.
-    static let shared = FullSocket()
-
-    let descriptor: Int32
-    private let other: Int32
-
-    private init?() {
+    /// A socket without room for a byte, from which nothing comes; `nil` if this process had no descriptors left at the first use. The
+    /// other end stays open.
+    private static let fullSocket: Int32? = {
         #if os(Linux)
             let stream = Int32(SOCK_STREAM.rawValue)
         #else
             let stream = SOCK_STREAM
         #endif
-        guard let ends = SystemCalls.makeSocketPair(type: stream) else { return nil }
-        (descriptor, other) = ends
+        guard let (descriptor, other) = SystemCalls.makeSocketPair(type: stream) else { return nil }
         for end in [descriptor, other] {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
         }
         let bytes = [UInt8](repeating: 0, count: 4_096)
         for count in [bytes.count, 1] { while SystemCalls.write(bytes.prefix(count), to: descriptor) > 0 {} }
-    }
+        return descriptor
+    }()
 
-    deinit {
-        close(descriptor)
-        close(other)
+    /// Asks the kernel for a send buffer that takes whole transactions: a process that freezes later delays none of their bytes.
+    func enlargeSendBuffer() {
+        guard let bytes = configuration.sendBufferBytes else { return }
+        SystemCalls.setSendBuffer(of: connection.socket, bytes: bytes)
     }
 }

@@ -7,10 +7,6 @@ extension Session {
 
     /// Drops all notices but two. PostgreSQL ends an idle session with the first one: jobs that are still in the queue can run on another
     /// connection. With the second one PostgreSQL gives up the wait for the synchronous standbys of a commit.
-    func receiveNotices() {
-        connection.passNotices(to: self)
-    }
-
     func received(severity: String?, from function: String?) {
         switch severity {
         case "FATAL", "PANIC": isGoingAway = true

@@ -50,7 +50,7 @@ extension Session {
             if let failure {
                 thrown = failure
                 // Awaited: a late request would hit the next statement.
-                guard makeCancelHandle()?.cancel(withinSeconds: Self.cancelSeconds) == true else { throw failure }
+                guard connection.makeCancelHandle()?.cancel(withinSeconds: Self.cancelSeconds) == true else { throw failure }
             }
         }
         let ended = Result { try drain(job) }

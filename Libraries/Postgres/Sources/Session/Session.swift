@@ -70,7 +70,7 @@ final class Session {
             guard poll(events: events, untilDeadline: deadline) else { continue }
             state = connection.poll()
             if state == PGRES_POLLING_OK, connection.becomeNonblocking(), connection.enterPipelineMode() {
-                receiveNotices()
+                connection.passNotices(to: self)
                 enlargeSendBuffer()
                 guard limitTransactions() else { break }
                 if let niceness = configuration.niceness { ServerProcess(of: connection)?.lowerPriority(toNiceness: niceness) }
@@ -82,8 +82,6 @@ final class Session {
         let failed = connection.status == CONNECTION_BAD
         throw .unavailable(reason: failed ? errorMessage : "no answer within \(configuration.connectTimeoutSeconds) s")
     }
-
-    func makeCancelHandle() -> CancelHandle? { connection.makeCancelHandle() }
 
     /// Serves jobs until the connection closes or breaks. Statements in flight at that time may or may not have run.
     func run(serving front: ConnectionThread) {

@@ -81,29 +81,20 @@ extension LeasedConnection {
         _ body: @escaping @Sendable (CopiedRows) throws -> Void
     ) async throws {
         let gathered = Mutex(CopiedRows())
-        try await copyEachRow(of: table, in: schema, columns: columns) { row in
-            let full = gathered.withLock { gathered -> CopiedRows? in
-                if let row { gathered.append(row) }
-                guard gathered.count == count || row == nil && gathered.count > 0 else { return nil }
-                defer { gathered = CopiedRows() }
-                return gathered
-            }
-            if let full { try body(full) }
-        }
-    }
-
-    /// - Parameter body: is called on the connection's own thread, with the columns in the order in which they are asked for; and
-    ///   with `nil` at the end
-    private func copyEachRow(
-        of table: String, in schema: String, columns: [String], _ body: @escaping @Sendable (CopiedRow?) throws -> Void
-    ) async throws {
         let list = columns.map(quoted).joined(separator: ", ")
         try await copyOut("COPY \(quoted(schema)).\(quoted(table)) (\(list)) TO STDOUT WITH (FORMAT binary)") { bytes in
             var row = CopiedRow(bytes)
             // It comes with the first row.
             row.skipHeader()
             // -1 stands at the end.
-            try body(try row.take(Int16.self) == Int16(columns.count) ? row : nil)
+            let isRow = try row.take(Int16.self) == Int16(columns.count)
+            let full = gathered.withLock { gathered -> CopiedRows? in
+                if isRow { gathered.append(row) }
+                guard gathered.count == count || !isRow && gathered.count > 0 else { return nil }
+                defer { gathered = CopiedRows() }
+                return gathered
+            }
+            if let full { try body(full) }
         }
     }
 }

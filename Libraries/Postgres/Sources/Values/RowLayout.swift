@@ -37,10 +37,8 @@ public struct RowLayout<Row: Sendable>: Sendable {
 
     public func insertion(of rows: [Row], in schema: String) -> Insertion {
         Insertion(
-            statement: {
-                sql("INSERT INTO ", in: schema, " (\(list()))\nSELECT ", binding: rows)
-            },
-            encoded: {
+            makeStatement: { sql("INSERT INTO ", in: schema, " (\(list()))\nSELECT ", binding: rows) },
+            encode: {
                 var bytes: [UInt8] = []
                 for row in rows {
                     bytes.append(bigEndian: Int16(columns.count))
@@ -84,13 +82,8 @@ public struct RowLayout<Row: Sendable>: Sendable {
 
 /// New rows of one table: a statement among others, or the data of a COPY where there are very many.
 public struct Insertion: Sendable {
-    private let makeStatement: @Sendable () -> SQL
-    private let encode: @Sendable () -> EncodedRows
-
-    fileprivate init(statement: @escaping @Sendable () -> SQL, encoded: @escaping @Sendable () -> EncodedRows) {
-        makeStatement = statement
-        encode = encoded
-    }
+    fileprivate let makeStatement: @Sendable () -> SQL
+    fileprivate let encode: @Sendable () -> EncodedRows
 
     public var statement: SQL { makeStatement() }
 
@@ -112,15 +105,9 @@ extension LeasedConnection {
     /// - Throws: ``PostgresError``, or `CancellationError`
     public func copy(_ batches: [EncodedRows]) async throws {
         for (command, batches) in Dictionary(grouping: batches, by: \.copyCommand).sorted(by: { $0.key < $1.key }) {
-            let pieces = Pieces([EncodedRows.header] + batches.map(\.tuples) + [EncodedRows.trailer])
-            try await copyIn(command) { pieces.next() }
+            // What is not sent yet. The connection's thread takes it.
+            let rest = Mutex(([EncodedRows.header] + batches.map(\.tuples) + [EncodedRows.trailer])[...])
+            try await copyIn(command) { rest.withLock { $0.popFirst() } }
         }
     }
-}
-
-/// The batches that are not sent yet. The connection's thread takes them.
-private final class Pieces: Sendable {
-    private let rest: Mutex<ArraySlice<[UInt8]>>
-    init(_ pieces: [[UInt8]]) { rest = Mutex(pieces[...]) }
-    func next() -> [UInt8]? { rest.withLock { $0.popFirst() } }
 }

@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// A statement goes to an idle connection, else into the pipeline of the one with the fewest unanswered jobs. While all are full
 /// or make no progress it stays here, and the first connection that has room takes it.
-final class ConnectionPool: Sendable {
+extension PostgresClient {
     /// Maximum number of statements that wait for a connection; the next is refused.
     static let queueLimit = 10_000
     private static let firstBackOffSeconds = 0.05
@@ -14,29 +14,19 @@ final class ConnectionPool: Sendable {
     /// The interval at which the timer ends overdue waits.
     private static let expirySeconds = 0.1
 
-    private let configuration: PostgresConfiguration
-    private let statistics: PostgresStatistics
-    private let logger: Logger
-    private let state: Mutex<PoolState>
-
-    init(_ configuration: PostgresConfiguration, statistics: PostgresStatistics, logger: Logger) {
-        self.configuration = configuration
-        self.statistics = statistics
-        self.logger = logger
-        state = Mutex(PoolState(configuration))
-    }
-
     /// A connection that its leaseholder has to itself.
     struct Lease: Sendable {
         var slot: Int
         var connection: ConnectionThread
     }
 
-    /// How many callers wait for a connection.
-    var waitingCallers: Int { state.withLock { $0.waitingCallers } }
+    /// The number of connections, by use.
+    public var connections: [PostgresStatistics.Use: Int] {
+        state.withLock { $0.slots.reduce(into: [:]) { $0[$1.use, default: 0] += 1 } }
+    }
 
-    /// What each connection is used for.
-    var uses: [PostgresStatistics.Use] { state.withLock { $0.slots.map(\.use) } }
+    /// Callers that wait for a connection.
+    public var waitingCallers: Int { state.withLock { $0.waitingCallers } }
 
     // MARK: Statements
 
@@ -46,14 +36,13 @@ final class ConnectionPool: Sendable {
         let job = Job(work: .pipeline(statements), deadline: deadline, stallSeconds: configuration.stallSeconds)
         // Queued in the same moment: a little later the connection may be leased, and these end up in the leaseholder's transaction.
         let (connection, startsTimer) = try state.withLock { state in
-            let now = monotonicSeconds()
             guard !state.isClosing else { throw state.noConnection }
-            let best = state.queue.isEmpty ? state.leastBusy(at: now, below: ConnectionThread.depthLimit) : nil
+            let best = state.queue.isEmpty ? state.leastBusy(at: job.askedAt, below: ConnectionThread.depthLimit) : nil
             if let best, best.connection.enqueue(job) { return (best.connection as ConnectionThread?, false) }
             guard state.queue.count < Self.queueLimit else {
                 throw PostgresError.unavailable(reason: "\(Self.queueLimit) callers wait for a connection already")
             }
-            state.queue.append(PoolState.Waiting(value: job, askedAt: now, deadline: deadline))
+            state.queue.append(job)
             return (nil, state.startsTimer())
         }
         connection?.wake()
@@ -87,7 +76,7 @@ final class ConnectionPool: Sendable {
 
     private func nextFree(askedAt: Double, deadline: Double) async throws -> Lease {
         while true {
-            let reply = Reply<Void>()
+            let job = Job(work: .pipeline([]), askedAt: askedAt, deadline: deadline)
             let (lease, startsTimer) = try state.withLock { state in
                 let now = monotonicSeconds()
                 guard !state.isClosing else { throw state.noConnection }
@@ -95,14 +84,13 @@ final class ConnectionPool: Sendable {
                     state.slots[best.slot] = .leased(best.connection)
                     return (best as Lease?, false)
                 }
-                let waiting = PoolState.Waiting(value: reply, askedAt: askedAt, deadline: deadline)
-                if let error = state.patience(at: now).whyExpired(waiting) { throw error }
-                state.leaseWaiters.append(waiting)
+                if let error = state.patience(at: now)(job) { throw error }
+                state.leaseWaiters.append(job)
                 return (nil, state.startsTimer())
             }
             if let lease { return lease }
             if startsTimer { startTimer() }
-            try await reply.value()
+            _ = try await job.reply.value()
         }
     }
 
@@ -135,7 +123,7 @@ final class ConnectionPool: Sendable {
                 let (expired, isNeeded) = state.withLock { state in
                     (state.takeExpired(at: monotonicSeconds()), state.stopsTimer() == false)
                 }
-                for fail in expired { fail() }
+                for (job, error) in expired { job.reply.resolve(.failure(error)) }
                 guard isNeeded else { return }
                 try? await Task.sleep(for: .seconds(Self.expirySeconds))
             }
@@ -146,7 +134,7 @@ final class ConnectionPool: Sendable {
 
     /// Opens the connections and keeps them until the task is cancelled or the service group shuts down; queued statements are
     /// answered first.
-    func run() async {
+    public func run() async {
         await withDiscardingTaskGroup { group in
             for slot in 0..<configuration.connections { group.addTask { await self.keepOpen(slot) } }
             try? await gracefulShutdown()
