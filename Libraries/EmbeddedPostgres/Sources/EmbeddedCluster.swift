@@ -12,7 +12,7 @@ internal import SystemPackage
 /// The environment variables of PostgreSQL, whose names begin with `PG`, are for servers elsewhere. ``start(_:logger:)`` and
 /// ``urlOfRunning(_:logger:)`` take them out of this process: libpq would use `PGHOSTADDR`, `PGSERVICE` and others beside ``url``, a service
 /// cannot be undone there, and a server listens at `PGPORT`.
-public final class EmbeddedCluster: Service {
+public struct EmbeddedCluster: Service {
     /// How often is looked whether PostgreSQL is alive.
     private static let watchIntervalSeconds = 0.5
 
@@ -34,21 +34,11 @@ public final class EmbeddedCluster: Service {
 
     /// Whether PostgreSQL ran already when this process took the directory.
     public let isTakenOver: Bool
-    private let layout: Layout
     private let tools: ClusterCommands
     private let lock: DirectoryLock
-    private let logger: Logger
-
-    private init(isTakenOver: Bool, layout: Layout, tools: ClusterCommands, lock: DirectoryLock, logger: Logger) {
-        self.isTakenOver = isTakenOver
-        self.layout = layout
-        self.tools = tools
-        self.lock = lock
-        self.logger = logger
-    }
 
     /// What libpq connects with, as the cluster's superuser.
-    public var url: String { layout.url }
+    public var url: String { tools.layout.url }
 
     /// Creates the cluster if there is none, and starts it, unless it runs already. Waits for as long as PostgreSQL recovers from a crash.
     /// - Throws: ``EmbeddedPostgresError``
@@ -66,8 +56,7 @@ public final class EmbeddedCluster: Service {
         let programs = try await PostgresInstallation.find(in: configuration.programs, majorVersion: layout.clusterVersion)
         let tools = ClusterCommands(
             programs: programs, account: account, layout: layout, settings: configuration.settings, logger: logger)
-        let isTakenOver = try await start(layout, tools, logger: logger)
-        return EmbeddedCluster(isTakenOver: isTakenOver, layout: layout, tools: tools, lock: lock, logger: logger)
+        return EmbeddedCluster(isTakenOver: try await start(tools), tools: tools, lock: lock)
     }
 
     /// The URL of a cluster that runs in the directory, whether or not the process that started it lives; nil when none runs. Waits for
@@ -91,7 +80,8 @@ public final class EmbeddedCluster: Service {
     }
 
     /// - Returns: whether PostgreSQL ran already
-    private static func start(_ layout: Layout, _ tools: ClusterCommands, logger: Logger) async throws -> Bool {
+    private static func start(_ tools: ClusterCommands) async throws -> Bool {
+        let (layout, logger) = (tools.layout, tools.logger)
         try await tools.requireReachable(layout.directory)
         if layout.clusterVersion == nil {
             logger.notice("creating a private PostgreSQL cluster", metadata: ["directory": "\(layout.cluster)"])
@@ -107,12 +97,12 @@ public final class EmbeddedCluster: Service {
 
     /// Starts PostgreSQL again whenever it has died, until the task is cancelled or the service group shuts down.
     public func run() async {
-        await cancelWhenGracefulShutdown { [self] in
+        await cancelWhenGracefulShutdown {
             while (try? await Task.sleep(for: .seconds(Self.watchIntervalSeconds))) != nil {
                 guard !tools.isPostmasterAlive else { continue }
-                logger.error("PostgreSQL has died; starting it again", metadata: ["log": "\(layout.log)"])
+                tools.logger.error("PostgreSQL has died; starting it again", metadata: ["log": "\(tools.layout.log)"])
                 do { try await tools.start() } catch {
-                    logger.error("PostgreSQL does not start", metadata: ["error": "\(error)"])
+                    tools.logger.error("PostgreSQL does not start", metadata: ["error": "\(error)"])
                 }
             }
         }

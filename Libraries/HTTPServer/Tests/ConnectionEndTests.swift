@@ -63,11 +63,11 @@ import UnixSignals
                         try await clients.waitForAll()
                     }
                 }
-                try await eventually("the end of all connections with \(ending.name)") { server.state.connections.count == 0 }
+                try await eventually("the end of all connections with \(ending.name)") { server.connections.count == 0 }
             }
-            return { [weak state = server.state] in state == nil } as @Sendable () -> Bool
+            return { [weak server] in server == nil } as @Sendable () -> Bool
         }
-        // Each handler has a reference to the state.
+        // Each handler has a reference to the server.
         try await eventually("the end of all handlers") { isFreed() }
         #expect(configuration.budget.usedBytes == 0)
         #expect(configuration.inFlight.count == 0)
@@ -104,8 +104,8 @@ import UnixSignals
                 #expect(try await client.receive { $0.contains("200 OK") }.text.contains("200 OK"))
             }
             for connection in connections { #expect(try await connection.receive().isEnded) }
-            try await eventually("the end of all connections") { server.state.connections.count == 0 }
-            return { [weak state = server.state] in state == nil } as @Sendable () -> Bool
+            try await eventually("the end of all connections") { server.connections.count == 0 }
+            return { [weak server] in server == nil } as @Sendable () -> Bool
         }
         try await eventually("the end of all handlers") { isFreed() }
         #expect(configuration.budget.usedBytes == 0)
@@ -137,7 +137,7 @@ import UnixSignals
             let (idle, busy) = (try RawConnection(port: port), try RawConnection(port: port))
             try busy.send(Wire.get("/late"))
             try await eventually("a request in flight, and two connections") {
-                server.configuration.inFlight.count == 1 && server.state.connections.count == 2
+                server.configuration.inFlight.count == 1 && server.connections.count == 2
             }
             let opening = Task {
                 // The shutdown accepts no connection any more, and then closes idle ones.

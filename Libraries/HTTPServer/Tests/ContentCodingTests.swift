@@ -10,7 +10,7 @@ import Testing
             ("GZIP ; Q=0.2, identity;q=0.1", .gzip), ("br, gzip;q=0.001", .gzip), ("zstd;q=0.5, gzip", .gzip),
         ] as [(String, ContentCoding)])
     func `the coding with the highest weight is chosen, and of equal ones the fastest`(header: String, coding: ContentCoding) {
-        #expect(AcceptedCodings(header).preferred == coding)
+        #expect(AcceptedWeights(header).preferredCoding == coding)
     }
 
     @Test(
@@ -18,11 +18,11 @@ import Testing
             nil, "", "br", "deflate", "gzip;q=0", "identity", "gzip;q=0.5, identity", "*;q=0", "gzip;q=x", "gzip;q=2",
         ] as [String?])
     func `a client that accepts no coding or prefers plain bytes gets plain bytes`(header: String?) {
-        #expect(AcceptedCodings(header).preferred == nil)
+        #expect(AcceptedWeights(header).preferredCoding == nil)
     }
 
     @Test func `the first 64 members are read`() {
-        #expect(AcceptedCodings(String(repeating: "br,", count: 63) + "gzip").preferred == .gzip)
-        #expect(AcceptedCodings(String(repeating: "br,", count: 64) + "gzip").preferred == nil)
+        #expect(AcceptedWeights(String(repeating: "br,", count: 63) + "gzip").preferredCoding == .gzip)
+        #expect(AcceptedWeights(String(repeating: "br,", count: 64) + "gzip").preferredCoding == nil)
     }
 }

@@ -44,9 +44,9 @@ import Testing
     @Test(arguments: [5, 6] as [UInt64]) func `a faulty Accept-Encoding gives an accepted coding, or none`(seed: UInt64) throws {
         var mutations = Mutations(seed: seed)
         for _ in 0..<Self.count {
-            let accepted = AcceptedCodings(
+            let accepted = AcceptedWeights(
                 mutations.text(of: ["gzip, deflate;q=0.5, br;q=1.0, *;q=0", "identity;q=0, x-gzip;q=0.001"]))
-            if let preferred = accepted.preferred { try #require(accepted.accepts(preferred)) }
+            if let preferred = accepted.preferredCoding { try #require(accepted.accepts(preferred)) }
         }
     }
 }

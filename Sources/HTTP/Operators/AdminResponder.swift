@@ -28,7 +28,8 @@ public struct AdminResponder: Sendable {
         ]
         let ofEvents = api.apps.contains(.events) ? [Self.indexCheck(api.events, logger: logger)] : []
         router = Router(
-            routes: routes + ofEvents, middleware: [RequiredAdminToken(token: token), NoSniff()], logger: logger)
+            routes: routes + ofEvents,
+            middleware: [RequiredAdminToken(token: token), DefaultFields([.xContentTypeOptions: "nosniff"])], logger: logger)
     }
 
     /// Compares the in-memory index with the read model.

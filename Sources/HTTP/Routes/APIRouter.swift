@@ -27,7 +27,7 @@ public struct APIRouter: Sendable {
             routes: routes,
             middleware: [AnswerGate(mayAnswer: api.mayAnswer)] + additionalMiddleware + [FormatSuffix()]
                 + Self.cors(allowing: origins, to: api.routes)
-                + [Compression(), NoStoreByDefault(), NoSniff(), RequestIDs()],
+                + [Compression(), DefaultFields(Self.defaults), RequestIDs()],
             observers: observers.compactMap(\.self), targetLimitBytes: API.targetLimitBytes,
             problemTypePrefix: "/docs#error-"
         ) { error, request, context in
@@ -36,6 +36,9 @@ public struct APIRouter: Sendable {
     }
 
     public var metrics: [Metric] { requests.metrics }
+
+    /// No browser takes a response for a page or a script, and no cache keeps tokens, errors and momentary values.
+    private static let defaults: HTTPFields = [.xContentTypeOptions: "nosniff", .cacheControl: "no-store"]
 
     /// - Returns: none if no page of another origin may use the API
     private static func cors(allowing origins: CORSOrigins, to routes: [Route]) -> [any Middleware] {

@@ -23,18 +23,22 @@ public struct Compression: Middleware {
     }
 
     static func coding(for request: Request) -> ContentCoding? {
-        request.headers.value(of: .acceptEncoding).flatMap { AcceptedCodings($0).preferred }
+        request.headers.value(of: .acceptEncoding).flatMap { AcceptedWeights($0).preferredCoding }
     }
 }
 
 extension Response {
+    mutating func compress(for request: Request) {
+        if status == .notModified { nameHeldRepresentation(for: request) } else { compress(in: Compression.coding(for: request)) }
+    }
+
     /// Compresses the body if it is large enough and the client asks for it, and sets `Vary`, `Content-Encoding` and `ETag`. Keeps a
     /// body that has a coding, such as a ``StaticResponse``.
-    mutating func compress(for request: Request) {
-        if status == .notModified { return nameHeldRepresentation(for: request) }
+    /// - Parameter coding: `nil` if the client asks for none
+    mutating func compress(in coding: @autoclosure () -> ContentCoding?) {
         guard body.readableBytes >= Compression.minimumBytes, !headers.contains(.contentEncoding) else { return }
         headers.append(HTTPField(name: .vary, value: "Accept-Encoding"))
-        guard let coding = Compression.coding(for: request), let compressed = coding.compress(body),
+        guard let coding = coding(), let compressed = coding.compress(body),
             compressed.readableBytes < body.readableBytes
         else { return }
         headers.append(HTTPField(name: .contentEncoding, value: coding.rawValue))

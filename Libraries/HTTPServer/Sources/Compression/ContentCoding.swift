@@ -14,24 +14,19 @@ public enum ContentCoding: String, CaseIterable, Sendable {
     }
 }
 
-/// The codings that a client accepts, by its `Accept-Encoding`. Source: RFC 9110, section 12.5.3.
-struct AcceptedCodings {
-    private let weights: AcceptedWeights
-
-    /// - Parameter header: `nil` if the client sent none; it then gets plain bytes
-    init(_ header: String?) { weights = AcceptedWeights(header) }
-
+/// The codings that a client accepts, by its `Accept-Encoding`; none if it sent none. Source: RFC 9110, section 12.5.3.
+extension AcceptedWeights {
     func accepts(_ coding: ContentCoding) -> Bool { weight(coding) > 0 }
 
     /// The coding with the highest weight; of equal ones the first of ``ContentCoding``, which is the fastest. `nil` if plain bytes
     /// are preferred.
-    var preferred: ContentCoding? {
+    var preferredCoding: ContentCoding? {
         let best = ContentCoding.allCases.reduce(ContentCoding.zstd) { weight($1) > weight($0) ? $1 : $0 }
-        return accepts(best) && weight(best) >= weights["identity"] ?? 0 ? best : nil
+        return accepts(best) && weight(best) >= self["identity"] ?? 0 ? best : nil
     }
 
     /// `*` stands for gzip, which every client knows, and not for zstd.
     private func weight(_ coding: ContentCoding) -> Double {
-        weights[coding.rawValue] ?? (coding == .gzip ? weights["x-gzip"] : nil) ?? (coding == .zstd ? 0 : weights["*"] ?? 0)
+        self[coding.rawValue] ?? (coding == .gzip ? self["x-gzip"] : nil) ?? (coding == .zstd ? 0 : self["*"] ?? 0)
     }
 }

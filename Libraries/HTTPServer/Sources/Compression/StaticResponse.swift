@@ -15,8 +15,11 @@ public struct StaticResponse: Sendable {
         var plain = response
         plain.headers[.eTag] = tag.description
         self.plain = plain
-        let compressed = ContentCoding.allCases.compactMap { coding in plain.compressed(in: coding, version: version) }
-        self.compressed = Dictionary(uniqueKeysWithValues: compressed)
+        compressed = ContentCoding.allCases.reduce(into: [:]) { compressed, coding in
+            var response = plain
+            response.compress(in: coding)
+            if response.headers.contains(.contentEncoding) { compressed[coding] = response }
+        }
     }
 
     /// The response in the coding that the client prefers, or 304 if the client has it.
@@ -29,19 +32,5 @@ public struct StaticResponse: Sendable {
             return response
         }
         return Compression.coding(for: request).flatMap { compressed[$0] } ?? plain
-    }
-}
-
-extension Response {
-    /// - Returns: `nil` if the body is so small that ``Compression`` does not compress it, or if its compressed form is not smaller
-    fileprivate func compressed(in coding: ContentCoding, version: Int64) -> (ContentCoding, Response)? {
-        guard body.readableBytes >= Compression.minimumBytes, let body = coding.compress(body),
-            body.readableBytes < self.body.readableBytes
-        else { return nil }
-        var response = Response(status: status, headers: headers, body: body)
-        response.headers.append(HTTPField(name: .vary, value: "Accept-Encoding"))
-        response.headers.append(HTTPField(name: .contentEncoding, value: coding.rawValue))
-        response.headers[.eTag] = EntityTag(version: version, coding: coding).description
-        return (coding, response)
     }
 }

@@ -14,7 +14,7 @@ final class HTTP1Connection: ChannelDuplexHandler {
     typealias OutboundIn = Never
     typealias OutboundOut = ByteBuffer
 
-    let server: ServerState
+    let server: Server
     let gate: HTTP1InputGate
     private let unsent: UnsentBytes
     private let info: ConnectionInfo
@@ -46,7 +46,7 @@ final class HTTP1Connection: ChannelDuplexHandler {
     /// `nil` unless the response streams.
     private var writer: ResponseWriter?
 
-    init(_ server: ServerState, _ gate: HTTP1InputGate, peer: SocketAddress?) {
+    init(_ server: Server, _ gate: HTTP1InputGate, peer: SocketAddress?) {
         (self.server, self.gate) = (server, gate)
         let configuration = server.configuration
         info = ConnectionInfo(

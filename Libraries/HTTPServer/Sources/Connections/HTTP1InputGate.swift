@@ -48,25 +48,11 @@ final class HTTP1InputGate: ChannelInboundHandler {
     /// `method SP request-target SP HTTP-version CR`. Source: RFC 9112, section 3.
     private static func headWithUnknownMethod(_ line: ByteBufferView) -> HTTPRequest? {
         let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 3, omittingEmptySubsequences: false)
-        guard parts.count == 3, !parts[0].isEmpty, !parts[1].isEmpty, parts[0].allSatisfy(\.isTokenByte),
+        guard parts.count == 3, !parts[1].isEmpty,
             ["HTTP/1.0\r", "HTTP/1.1\r"].contains(where: { parts[2].elementsEqual($0.utf8) }),
             let method = HTTPRequest.Method(String(decoding: parts[0], as: UTF8.self)),
             !StandardMethods.contains(method.rawValue)
         else { return nil }
         return HTTPRequest(method: method, scheme: nil, authority: nil, path: String(decoding: parts[1], as: UTF8.self))
-    }
-}
-
-extension UInt8 {
-    /// `tchar`. Source: RFC 9110, section 5.6.2.
-    var isTokenByte: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"):
-            true
-        case UInt8(ascii: "!"), UInt8(ascii: "#")...UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"),
-            UInt8(ascii: "."), UInt8(ascii: "^")...UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
-            true
-        default: false
-        }
     }
 }

@@ -157,14 +157,5 @@ extension String {
 
 extension UInt8 {
     /// `unreserved`, `sub-delims` and the percent sign of `pct-encoded`. Source: RFC 3986.
-    fileprivate var isRegisteredNameByte: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"):
-            true
-        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "%"): true
-        case UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&")...UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "="):
-            true
-        default: false
-        }
-    }
+    fileprivate var isRegisteredNameByte: Bool { isUnreserved || "!$&'()*+,;=%".utf8.contains(self) }
 }

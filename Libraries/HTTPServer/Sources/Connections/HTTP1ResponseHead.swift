@@ -45,9 +45,4 @@ extension Response {
         }
         buffer.writeStaticString("\r\n")
     }
-
-    /// Adds or removes `Content-Length` as the status requires.
-    mutating func setContentLengthHeader() {
-        if hasNoContent { headers[.contentLength] = nil } else { addContentLengthHeader() }
-    }
 }

@@ -57,6 +57,6 @@ public final class ConnectionInfo: Sendable {
     func permitStream(of response: inout Response, to headers: HTTPFields) throws(HTTPError) {
         guard let stream = response.stream, let streams else { return }
         let client = StreamClient(address: sender(headers).address?.subscriber, user: stream.user)
-        response.permitStream(try streams.permit(for: client))
+        response.stream?.permit = try streams.permit(for: client)
     }
 }

@@ -8,27 +8,20 @@ struct ForwardedHop: Sendable, Hashable {
 }
 
 extension HTTPFields {
-    /// The hops of `X-Forwarded-For` and `X-Forwarded-Proto`, the nearest proxy last.
-    var hops: [ForwardedHop] {
-        let (addresses, schemes) = (self[.xForwardedFor], self[.xForwardedProto])
-        return addresses == nil && schemes == nil ? [] : [ForwardedHop](addresses: addresses ?? "", schemes: schemes ?? "")
-    }
-}
-
-extension [ForwardedHop] {
     /// Maximum number of hops that are read. A trusted proxy passes on what its client wrote: 32 KB have room for 4,000 addresses.
-    private static let limit = 64
+    private static let hopLimit = 64
 
-    /// - Parameters:
-    ///   - addresses: `X-Forwarded-For`
-    ///   - schemes: `X-Forwarded-Proto`: one for each address, or only the client's
-    fileprivate init(addresses: String, schemes: String) {
-        let (addresses, schemes) = (addresses.parts(separatedBy: ","), schemes.parts(separatedBy: ","))
-        let isPaired = schemes.count == addresses.count
-        self = addresses.indices.suffix(Self.limit).map { index in
-            let scheme = isPaired ? schemes[index] : schemes.first
+    /// The hops of `X-Forwarded-For`, the nearest proxy last, with the schemes of `X-Forwarded-Proto`: one for each address, or only the
+    /// client's.
+    var hops: [ForwardedHop] {
+        guard contains(.xForwardedFor) || contains(.xForwardedProto) else { return [] }
+        let addresses = (self[.xForwardedFor] ?? "").parts(separatedBy: ",")
+        let schemes = (self[.xForwardedProto] ?? "").parts(separatedBy: ",")
+        return addresses.indices.suffix(Self.hopLimit).map { index in
+            let scheme = schemes.count == addresses.count ? schemes[index] : schemes.first
             return ForwardedHop(
-                address: NetworkAddress(node: addresses[index].trimmingSpaces), scheme: scheme.flatMap(Scheme.init(token:)))
+                address: NetworkAddress(node: addresses[index].trimmingSpaces),
+                scheme: scheme.flatMap { Scheme(rawValue: $0.trimmingSpaces.lowercased()) })
         }
     }
 }
@@ -45,8 +38,4 @@ extension NetworkAddress {
             self.init(node)
         }
     }
-}
-
-extension Scheme {
-    fileprivate init?(token: Substring) { self.init(rawValue: token.trimmingSpaces.lowercased()) }
 }

@@ -55,12 +55,7 @@ public struct Request: Sendable {
         let values = digits.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
         guard values.count == 2 else { return nil }
         let byte = UInt8(16 * values[0] + values[1])
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
-            return byte
-        default: return nil
-        }
+        return byte.isUnreserved ? byte : nil
     }
 
     /// Whether `If-None-Match` says that the client holds a representation with this tag.
@@ -75,7 +70,19 @@ public struct Request: Sendable {
         guard let header = headers.value(of: .ifNoneMatch) else { return [] }
         let tags = EntityTag.list(header, isWeak: true)
         guard method == .get || method == .head, tags.contains(where: { $0.coding != nil }) else { return tags }
-        let accepted = AcceptedCodings(headers.value(of: .acceptEncoding))
+        let accepted = AcceptedWeights(headers.value(of: .acceptEncoding))
         return tags.filter { $0.coding.map(accepted.accepts) ?? true }
+    }
+}
+
+extension UInt8 {
+    /// A letter or a digit of ASCII, or one of four marks. Source: RFC 3986, section 2.3.
+    var isUnreserved: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
+            true
+        default: false
+        }
     }
 }

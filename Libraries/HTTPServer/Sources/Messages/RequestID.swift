@@ -28,23 +28,12 @@ enum RequestID {
 
     /// Whether a proxy's request id may appear in responses and logs.
     static func isUsable(_ id: String) -> Bool {
-        (1...lengthLimit).contains(id.utf8.count) && id.utf8.allSatisfy(\.isOfRequestID)
+        (1...lengthLimit).contains(id.utf8.count) && id.utf8.allSatisfy { $0.isUnreserved && $0 != UInt8(ascii: "~") }
     }
 
     /// The hexadecimal digit of the lowest four bits.
     private static func digit(_ number: UInt64) -> UInt8 {
         let value = UInt8(truncatingIfNeeded: number & 0xF)
         return value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
-    }
-}
-
-extension UInt8 {
-    fileprivate var isOfRequestID: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"):
-            true
-        case UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"): true
-        default: false
-        }
     }
 }

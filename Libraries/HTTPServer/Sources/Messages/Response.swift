@@ -8,7 +8,7 @@ public struct Response: Sendable {
     public var headers: HTTPFields
     public var body: ByteBuffer
     /// Writes the body while the client reads it, instead of ``body``.
-    public private(set) var stream: ResponseStream?
+    public internal(set) var stream: ResponseStream?
     /// The bytes that the server's budget counts for ``body``; `nil` for a small one.
     var reserved: ReservedBytes?
     /// Whether the body is a stream, also in the response to HEAD, which has no body.
@@ -44,27 +44,21 @@ public struct Response: Sendable {
             status: status, headers: [.contentType: "text/plain; charset=utf-8"], body: ByteBuffer(string: text))
     }
 
-    /// Counts the stream against the limit of open streams.
-    mutating func permitStream(_ permit: StreamPermit) { stream?.permit = permit }
-
-    /// Sets `Content-Length`, unless the field is there already or the length is unknown.
-    mutating func addContentLengthHeader() {
-        if !isStream, !headers.contains(.contentLength) {
+    /// Sets `Content-Length`, unless the field is there already or the length is unknown. Removes it if the status forbids a body.
+    /// Source: RFC 9110, section 8.6.
+    mutating func setContentLengthHeader() {
+        if status.kind == .informational || status == .noContent || status == .notModified {
+            headers[.contentLength] = nil
+        } else if !isStream, !headers.contains(.contentLength) {
             headers.append(HTTPField(name: .contentLength, value: String(body.readableBytes)))
         }
     }
 
     /// Removes the body but keeps its length: the response to HEAD.
     mutating func removeBody() {
-        addContentLengthHeader()
+        setContentLengthHeader()
         body.clear()
     }
-
-    /// Removes the stream: the response to HEAD has its head only, without a length.
-    mutating func removeStream() { stream = nil }
-
-    /// The status forbids a body, so that a length must not be sent. Source: RFC 9110, section 8.6.
-    var hasNoContent: Bool { status.kind == .informational || status == .noContent || status == .notModified }
 }
 
 extension ByteBuffer {

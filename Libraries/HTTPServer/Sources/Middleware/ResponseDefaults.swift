@@ -1,4 +1,4 @@
-internal import HTTPTypes
+public import HTTPTypes
 
 /// Sends the id of each request back in `X-Request-Id`.
 public struct RequestIDs: Middleware {
@@ -9,25 +9,13 @@ public struct RequestIDs: Middleware {
     }
 }
 
-/// Sets `X-Content-Type-Options: nosniff`, so that a browser takes no response for a page or a script.
-/// Source: WHATWG *Fetch*, section 3.6.
-public struct NoSniff: Middleware {
-    public init() {}
+/// Sets header fields that the handler has not set.
+public struct DefaultFields: Middleware {
+    private let fields: HTTPFields
+
+    public init(_ fields: HTTPFields) { self.fields = fields }
 
     public func finish(_ response: inout Response, for request: Request, _ context: RequestContext) {
-        if !response.headers.contains(.xContentTypeOptions) {
-            response.headers.append(HTTPField(name: .xContentTypeOptions, value: "nosniff"))
-        }
-    }
-}
-
-/// Sets `Cache-Control: no-store` unless the handler has set `Cache-Control`: for tokens, errors and momentary values.
-public struct NoStoreByDefault: Middleware {
-    public init() {}
-
-    public func finish(_ response: inout Response, for request: Request, _ context: RequestContext) {
-        if !response.headers.contains(.cacheControl) {
-            response.headers.append(HTTPField(name: .cacheControl, value: "no-store"))
-        }
+        for field in fields where !response.headers.contains(field.name) { response.headers.append(field) }
     }
 }

@@ -86,7 +86,8 @@ extension Router {
     }
 
     /// Responds on the event loop, or returns the task that will.
-    func respondImmediately(to request: Request, from connection: ConnectionInfo) -> Result {
+    /// - Parameter isWaiting: whether the caller waits for a task in any case, so that no immediate handler is tried
+    func respondImmediately(to request: Request, from connection: ConnectionInfo, isWaiting: Bool = false) -> Result {
         var request = request
         var context = RequestContext(request, from: connection)
         let response: Response
@@ -95,7 +96,8 @@ extension Router {
                 response = early
             } else {
                 let match = try match(of: request, context)
-                switch try routes.immediateHandler(of: match)?(request, context) ?? .needsTask {
+                let handler = isWaiting ? nil : routes.immediateHandler(of: match)
+                switch try handler?(request, context) ?? .needsTask {
                 case .response(let immediate): response = immediate
                 case .needsTask: return .needsTask(task(request, context, routes[match]))
                 case .needsLongTask: return .needsTask(task(request, context, routes[match], limit: .computing))
@@ -117,20 +119,10 @@ extension Router {
 
     /// Responds in the caller's task, without the immediate handler.
     public func respond(to request: Request, from connection: ConnectionInfo) async -> Response {
-        var request = request
-        var context = RequestContext(request, from: connection)
-        let response: Response
-        do {
-            if let early = try prepare(&request, &context) {
-                response = early
-            } else {
-                return await task(request, context, routes[try match(of: request, context)]).run()
-            }
-        } catch {
-            response = self.response(to: request, error, context)
+        switch respondImmediately(to: request, from: connection, isWaiting: true) {
+        case .response(let response): response
+        case .needsTask(let task): await task.run()
         }
-        begin(request, context)
-        return end(response, request, context)
     }
 
     /// The response to bytes that are not a request, and to requests that are too slow or too many.
@@ -200,7 +192,8 @@ extension Router {
 
     private func end(_ response: consuming Response, _ request: Request, _ context: RequestContext) -> Response {
         var response = response
-        if request.method == .head { response.removeStream() }
+        // The response to HEAD has its head only, and for a stream no length.
+        if request.method == .head { response.stream = nil }
         do throws(HTTPError) {
             try context.connection.reserveBody(of: &response)
             try context.connection.permitStream(of: &response, to: request.headers)

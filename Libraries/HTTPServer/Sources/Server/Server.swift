@@ -5,20 +5,24 @@ internal import NIOPosix
 public import ServiceLifecycle
 
 /// An HTTP server as a service: it listens while it runs. On graceful shutdown it ends after the last response.
-public struct Server: Service {
+public final class Server: Service {
+    let router: Router
+    let configuration: ServerConfiguration
+    let connections: ConnectionRegistry
     private let logger: Logger
     private let onListening: @Sendable (_ port: Int) -> Void
-    let state: ServerState
-    var configuration: ServerConfiguration { state.configuration }
 
     /// - Parameter onListening: called when clients can connect, with the port
     public init(
         _ router: Router, _ configuration: ServerConfiguration, logger: Logger,
         onListening: @escaping @Sendable (_ port: Int) -> Void = { _ in }
     ) {
+        self.router = router
+        self.configuration = configuration
+        connections = ConnectionRegistry(configuration)
         self.logger = logger
         self.onListening = onListening
-        state = ServerState(router, configuration)
+        configuration.drain.onBegin { [streams = configuration.streams] in streams.finishAll() }
     }
 
     /// Serves until graceful shutdown, which lets requests end, or cancellation, which cuts them off.
@@ -34,9 +38,9 @@ public struct Server: Service {
         await withTaskCancellationHandler {
             await withGracefulShutdownHandler {
                 try? await listener.closeFuture.get()
-                while state.connections.count > 0, !Task.isCancelled {
+                while connections.count > 0, !Task.isCancelled {
                     // Repeated, because a connection accepted last may not have had its handlers the first time.
-                    state.connections.quiesce()
+                    connections.quiesce()
                     configuration.streams.finishAll()
                     try? await Task.sleep(for: Self.pollInterval)
                 }
@@ -47,7 +51,7 @@ public struct Server: Service {
             }
         } onCancel: {
             listener.close(promise: nil)
-            state.connections.closeAll()
+            connections.closeAll()
         }
     }
 
@@ -57,30 +61,30 @@ public struct Server: Service {
         let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.backlog, value: configuration.backlog)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            .serverChannelInitializer { [state, logger] channel in
+            .serverChannelInitializer { [self] channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(
-                        AcceptHandler(state.connections, state.configuration.acceptFailures, logger: logger))
+                        AcceptHandler(connections, configuration.acceptFailures, logger: logger))
                 }
             }
             .childChannelOption(.allowRemoteHalfClosure, value: true)
-            .childChannelInitializer { [state] channel in
-                channel.eventLoop.makeCompletedFuture { try Self.addHandlers(to: channel, of: state) }
+            .childChannelInitializer { [self] channel in
+                channel.eventLoop.makeCompletedFuture { try addHandlers(to: channel) }
             }
         return try await bootstrap.bind(host: configuration.host, port: configuration.port).get()
     }
 
     /// Builds the pipeline of an accepted connection.
-    private static func addHandlers(to channel: any Channel, of server: ServerState) throws {
+    private func addHandlers(to channel: any Channel) throws {
         var limits = NIOHTTPDecoderLimitConfiguration()
-        limits.maxHeaderFieldSize = server.configuration.limits.headerBytes
-        limits.maxHeaderListSize = server.configuration.limits.headerBytes
+        limits.maxHeaderFieldSize = configuration.limits.headerBytes
+        limits.maxHeaderListSize = configuration.limits.headerBytes
         limits.maxHeaderFieldCount = ConnectionLimits.headerFields
         let gate = HTTP1InputGate()
         try channel.pipeline.syncOperations.addHandlers([
             gate,
             ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes, limitConfiguration: limits)),
-            HTTP1Connection(server, gate, peer: channel.remoteAddress),
+            HTTP1Connection(self, gate, peer: channel.remoteAddress),
         ])
     }
 }

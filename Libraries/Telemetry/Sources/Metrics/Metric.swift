@@ -16,21 +16,14 @@ public struct Metric: Sendable {
     public let kind: Kind
     /// The meaning of the metric, in one sentence.
     public let help: String
-    let samples: [(labels: Labels, value: Value)]
-
-    private init(_ name: String, _ kind: Kind, _ help: String, _ samples: [(Labels, Value)]) {
-        self.name = name
-        self.kind = kind
-        self.help = help
-        self.samples = samples.map { (labels: $0, value: $1) }
-    }
+    let samples: [(Labels, Value)]
 
     public static func gauge(_ name: String, _ help: String, _ value: Double) -> Metric {
         gauge(name, help, [(Labels(), value)])
     }
 
     public static func gauge(_ name: String, _ help: String, _ samples: [(Labels, Double)]) -> Metric {
-        Metric(name, .gauge, help, samples.map { ($0, .number($1)) })
+        Metric(name: name, kind: .gauge, help: help, samples: samples.map { ($0, .number($1)) })
     }
 
     public static func counter(_ name: String, _ help: String, _ value: Double) -> Metric {
@@ -38,7 +31,7 @@ public struct Metric: Sendable {
     }
 
     public static func counter(_ name: String, _ help: String, _ samples: [(Labels, Double)]) -> Metric {
-        Metric(name, .counter, help, samples.map { ($0, .number($1)) })
+        Metric(name: name, kind: .counter, help: help, samples: samples.map { ($0, .number($1)) })
     }
 
     public static func histogram(_ name: String, _ help: String, _ snapshot: HistogramSnapshot) -> Metric {
@@ -46,7 +39,7 @@ public struct Metric: Sendable {
     }
 
     public static func histogram(_ name: String, _ help: String, _ samples: [(Labels, HistogramSnapshot)]) -> Metric {
-        Metric(name, .histogram, help, samples.map { ($0, .snapshot($1)) })
+        Metric(name: name, kind: .histogram, help: help, samples: samples.map { ($0, .snapshot($1)) })
     }
 }
 
