@@ -130,7 +130,7 @@ class Sources(Samples):
         self.source_broken(rule, '"SELECT max(position) FROM log.recorded_events"')
         self.source_kept(rule, "// Date()\nlet deadline = ContinuousClock.now + .seconds(5)\nclock_gettime(CLOCK_MONOTONIC, &time)\n")
         self.source_kept(rule, "let told = Mutex<[@Sendable () -> Void]>([])\n")
-        self.source_kept(rule, "let request = OutgoingRequest(path, port: 80)\n", "Sources/App/Doctor/OperatorsAddress.swift")
+        self.source_kept(rule, "let request = OutgoingRequest(path, port: 80)\n", "Sources/App/Doctor/IndexCheck.swift")
         self.source_kept(rule, '"INSERT INTO \\(schema).events"', "Sources/Events/EventsProjection.swift")
         self.source_kept(rule, '"FROM log.recorded_events"', "Libraries/EventStore/Sources/LogReader.swift")
 

@@ -4,14 +4,6 @@ internal import Logging
 internal import Postgres
 
 extension Database {
-    /// Runs the body with the rights of the role that may only read. Its statements have a low priority.
-    /// - Throws: ``CommandFailure``, `PostgresError`, and the errors of the body
-    func reading<Value: Sendable>(
-        connections: Int = 1, logger: Logger, _ body: @Sendable (PostgresClient) async throws -> Value
-    ) async throws -> Value {
-        try await using(asReader(connections: connections).inBackground, logger: logger, body)
-    }
-
     /// - Throws: ``CommandFailure`` if this version did not migrate the database, or if the user lacks the role; `PostgresError`; the
     ///   errors of the body
     func using<Value: Sendable>(

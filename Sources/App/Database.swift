@@ -13,7 +13,7 @@ struct Database: Sendable {
     let url: String
     /// The services that must run while the database is used: the monitor of the private cluster.
     let services: [any Service]
-    private let settings: Settings
+    let settings: Settings
     private let sessionName: String
 
     private init(url: String, services: [any Service], _ settings: Settings, _ use: Use) {
@@ -112,11 +112,6 @@ struct Database: Sendable {
         configuration.statementTimeoutSeconds = configuration.maintenanceTimeoutSeconds
         return configuration
     }
-
-    var isPooled: Bool { settings.isDatabasePooled }
-
-    /// For how many days backups and WAL are kept; 0 if nobody said.
-    var backupDays: Int { settings.backupDays }
 
     /// A configuration with the rights of the application.
     func asApplication(connections: Int) -> PostgresConfiguration {

@@ -21,12 +21,4 @@ import Testing
         }
         withExtendedLifetime(server) {}
     }
-
-    @Test func `a check ends at its deadline`() async throws {
-        await #expect(throws: Deadline.Exceeded.self) {
-            try await Deadline.run(within: 0.05) { try await Task.sleep(for: .seconds(600)) }
-        }
-        #expect(try await Deadline.run(within: 600) { 7 } == 7)
-        #expect(Deadline.Exceeded(seconds: 10).description == "no answer within 10.0 s")
-    }
 }

@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func `a database that does not answer counts as away in less time than probes wait`() async {
-        #expect(DatabaseCheck.patience < .seconds(2))
+        #expect(DatabaseCheck.patienceSeconds < 2)
         let wasCancelled = Mutex(false)
         let check = DatabaseCheck {
             do { try await Task.sleep(for: .seconds(600)) } catch {
@@ -68,5 +68,13 @@ import Testing
         #expect(await !check.isThere())
         let isCancelled = wasCancelled.withLock(\.self)
         #expect(isCancelled)
+    }
+
+    @Test func `work ends at its deadline`() async throws {
+        await #expect(throws: Deadline.Exceeded.self) {
+            try await Deadline.run(within: 0.05) { try await Task.sleep(for: .seconds(600)) }
+        }
+        #expect(try await Deadline.run(within: 600) { 7 } == 7)
+        #expect(Deadline.Exceeded(seconds: 10).description == "no answer within 10.0 s")
     }
 }

@@ -4,6 +4,7 @@ internal import EventStore
 internal import Events
 internal import Foundation
 internal import Logging
+internal import Postgres
 
 /// `humon demo`
 struct DemoCommand: AsyncParsableCommand {
@@ -18,29 +19,29 @@ struct DemoCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: "The number of events to create.")
-    var events = 1_000
+    @Option(help: "The number of events to create. Default: 1000.", transform: Parameter.number(1...10_000_000))
+    var events: Int64 = 1_000
 
     @Option(help: "The seed of the random numbers; the same seed gives the same events.")
     var seed: UInt64 = 1
 
     @OptionGroup var consent: ConsentOptions
-    @OptionGroup var database: DatabaseOptions
-    @OptionGroup var options: OutputOptions
-
-    /// - Throws: `ValidationError`
-    func validate() throws {
-        guard (1...10_000_000).contains(events) else { throw ValidationError("--events must be from 1 to 10000000.") }
-    }
+    @OptionGroup var options: CommandOptions
 
     func run() async throws {
-        let settings = try database.settings()
+        let settings = try options.database.settings()
         let logger = Logger.humon(settings.logLevel)
-        let (count, seed, consent) = (events, seed, consent)
+        let (count, seed, consent) = (Int(events), seed, consent)
         let example = try await Database.with(settings, .creating, logger: logger) { database in
-            if let position = try await DemoConsent.foreignPosition(database, logger: logger) {
+            let foreignPosition = try await withPostgres(database.asMaintainer, logger: logger) { client in
+                try await LogReader(client: client).firstPosition(notCausedBy: Backend.demoContext.requestID)
+            }
+            if let foreignPosition {
                 try await consent.require(
-                    DemoConsent.consequence(foreignPosition: position),
+                    """
+                    The log of this database holds recorded events that do not come from the demo, the first at position \
+                    \(foreignPosition). The demo's events will stay in it for ever: they cannot be removed.
+                    """,
                     alternative: "Use another database by --database, DATABASE_URL or HUMON_DATA.")
             }
             try await Backend.prepare(database, logger: logger)
@@ -54,7 +55,7 @@ struct DemoCommand: AsyncParsableCommand {
         let command =
             "curl '\(settings.address(port: settings.port))/v1/events/nearests?lat=\(place.lat)&lon=\(place.lon)&radius=5'"
         let output = options.output
-        guard !options.json else { return try output.write(["events": JSON(count), "command": .string(command)]) }
+        guard output.format != .json else { return try output.write(["events": JSON(count), "command": .string(command)]) }
         for line in ["Created \(count) events. Try, while `humon serve` runs:", "", "  \(command)"] { try output.say(line) }
     }
 }

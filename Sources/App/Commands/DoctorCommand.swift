@@ -17,8 +17,7 @@ struct DoctorCommand: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup var database: DatabaseOptions
-    @OptionGroup var options: OutputOptions
+    @OptionGroup var options: CommandOptions
 
     func run() async throws {
         let output = options.output
@@ -26,7 +25,7 @@ struct DoctorCommand: AsyncParsableCommand {
             output, omitting: ["hint"], leastWidths: ["check": DoctorReport.names.map(\.count).max() ?? 0])
         let shown = Mutex<[Check]>([])
         // Each line is printed as soon as its check ends, so that a slow check does not delay earlier lines.
-        try await DoctorReport.run(database) { check in
+        try await DoctorReport.run(options.database) { check in
             try Task.checkCancellation()
             try table.write([
                 [

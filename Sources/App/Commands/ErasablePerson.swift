@@ -1,3 +1,4 @@
+internal import ArgumentParser
 internal import Encoding
 internal import EventStore
 internal import HTTP
@@ -53,26 +54,33 @@ struct ErasablePerson: Sendable {
     }
 }
 
-extension DatabaseOptions {
+/// The options of a command that erases a person.
+struct ErasureOptions: ParsableArguments {
+    @Flag(
+        help: "Then rewrite PostgreSQL's files without the words, and print the day on which backups lose them: docs/privacy.md.")
+    var compact = false
+
+    @OptionGroup var consent: ConsentOptions
+    @OptionGroup var trial: TrialOptions
+    @OptionGroup var options: CommandOptions
+
     /// Erases a person, with consent, and shows what ended.
     /// - Parameters:
-    ///   - isCompacting: whether to rewrite PostgreSQL's files after the erasure
     ///   - unknown: the sentence for a person who does not exist
     ///   - find: finds the person
     /// - Throws: ``NegativeResult`` without consent, for a person who does not exist, and if something is left or not rewritten; the errors of
     ///   the database
     func erase(
-        _ consent: ConsentOptions, _ trial: TrialOptions, _ options: OutputOptions, isCompacting: Bool, unknown: String,
-        _ find: @escaping @Sendable (RunningModules) async throws -> ErasablePerson
+        unknown: String, _ find: @escaping @Sendable (RunningModules) async throws -> ErasablePerson
     ) async throws {
-        let outcome = try await with(.existing) { database, logger in
-            if isCompacting { try database.refusePooledCompaction() }
+        let outcome = try await options.database.with(.existing) { database, logger in
+            if compact { try database.refusePooledCompaction() }
             var outcome = try await database.appending(logger: logger) { modules -> ErasablePerson.Outcome in
                 do { return try await find(modules).erase(consent, isTrial: trial.dryRun) } catch is UnknownPersonError {
                     throw NegativeResult(unknown)
                 }
             }
-            guard isCompacting, outcome.isFinished, !trial.dryRun else { return outcome }
+            guard compact, outcome.isFinished, !trial.dryRun else { return outcome }
             do {
                 try await withPostgres(database.asMaintainer, logger: logger) { client in
                     try await Compaction(of: Backend.readModels(client, logger: logger), client: client).run()
@@ -98,7 +106,7 @@ extension DatabaseOptions {
 extension Database {
     /// - Throws: ``NegativeResult`` if the URL leads to a pooler
     fileprivate func refusePooledCompaction() throws {
-        guard isPooled else { return }
+        guard settings.isDatabasePooled else { return }
         throw NegativeResult(
             "Nothing was changed: --compact needs a connection to PostgreSQL itself. Name it by --database, and set HUMON_DATABASE_POOLED=false."
         )
@@ -106,8 +114,8 @@ extension Database {
 
     /// The day on which no backup and no WAL of before now is kept any more.
     fileprivate func endOfLastCopy() -> String {
-        guard backupDays > 0 else { return "unknown: HUMON_BACKUP_DAYS is not set" }
-        let end = Dependencies.system.now().milliseconds + Int64(backupDays + 1) * 86_400_000
+        guard settings.backupDays > 0 else { return "unknown: HUMON_BACKUP_DAYS is not set" }
+        let end = Dependencies.system.now().milliseconds + Int64(settings.backupDays + 1) * 86_400_000
         return String(Timestamp(milliseconds: end).description.prefix(10))
     }
 }

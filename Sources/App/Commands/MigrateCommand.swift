@@ -19,12 +19,11 @@ struct MigrateCommand: AsyncParsableCommand {
     @Flag(help: "Change nothing; list the missing migrations, and exit with 2 if there are any.")
     var check = false
 
-    @OptionGroup var database: DatabaseOptions
-    @OptionGroup var options: OutputOptions
+    @OptionGroup var options: CommandOptions
 
     func run() async throws {
         let isCheck = check
-        let missing = try await database.with(isCheck ? .existing : .creating) { database, logger in
+        let missing = try await options.database.with(isCheck ? .existing : .creating) { database, logger in
             try await withPostgres(database.asOwner, logger: logger) { client in
                 let migrator = Migrator(client: client)
                 return try await isCheck ? migrator.pending() : migrator.migrate()

@@ -1,14 +1,21 @@
 internal import Encoding
 internal import EventStore
 internal import HTTP
+internal import HTTPServer
+internal import NIOCore
+internal import NIOHTTP1
 
 /// Checks whether the index of the server on HUMON_ADMIN_PORT equals the read model.
 struct IndexCheck: Sendable {
     static let name = "index"
 
+    /// A running server accepts connections immediately.
+    private static let connectTimeout = TimeAmount.seconds(2)
+    private static let answerLimitBytes = 1 << 20
+
     let settings: Settings
 
-    private var address: OperatorsAddress { OperatorsAddress(settings: settings) }
+    private var address: String { settings.adminAddress(port: settings.adminPort) }
 
     func look() async -> Check {
         guard settings.apps.contains(.events) else {
@@ -17,23 +24,28 @@ struct IndexCheck: Sendable {
         guard settings.adminPort != 0 else { return Check(Self.name, .ok, "not checked: HUMON_ADMIN_PORT is 0") }
         let (status, answer): (UInt, JSON)
         do {
-            (status, answer) = try await Deadline.run(ask)
+            (status, answer) = try await Deadline.run(within: Check.seconds, ask)
         } catch is Deadline.Exceeded {
             return Check(
                 Self.name, .warn,
-                "the server on \(address.description) has not compared all events within \(Figure.duration(seconds: Deadline.seconds))",
-                hint: "Request \(address.description)/index/check yourself: it has no time limit.")
+                "the server on \(address) has not compared all events within \(Figure.duration(seconds: Check.seconds))",
+                hint: "Request \(address)/index/check yourself: it has no time limit.")
         } catch is JSONSyntaxError {
-            return Check(Self.name, .warn, "the server on \(address.description) is not humon", hint: "Check HUMON_ADMIN_PORT.")
+            return Check(Self.name, .warn, "the server on \(address) is not humon", hint: "Check HUMON_ADMIN_PORT.")
         } catch {
-            return Check(Self.name, .ok, "no server answers on \(address.description), so there is nothing to compare")
+            return Check(Self.name, .ok, "no server answers on \(address), so there is nothing to compare")
         }
         return Self.check(status: status, answer)
     }
 
+    /// Waits for the response without a limit of its own.
     @Sendable private func ask() async throws -> (status: UInt, answer: JSON) {
-        let (status, body) = try await address.get("/index/check")
-        return (status, try JSON(utf8: body))
+        let request = OutgoingRequest(
+            .GET, "/index/check", host: settings.adminHost, port: settings.adminPort,
+            headers: HTTPHeaders(settings.adminToken.map { [("authorization", "Bearer \($0)")] } ?? []),
+            connectTimeout: Self.connectTimeout)
+        let response = try await request.response(bodyLimitBytes: Self.answerLimitBytes)
+        return (response.head.status.code, try JSON(utf8: Array(buffer: response.body)))
     }
 
     /// - Parameter answer: the body of the response of `/index/check`

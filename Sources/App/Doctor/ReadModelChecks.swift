@@ -1,4 +1,5 @@
 internal import EventStore
+internal import HTTP
 internal import Postgres
 
 /// Checks the read models and the subscriptions.
@@ -11,7 +12,8 @@ struct ReadModelChecks: Sendable {
 
     func readModels() async -> [Check] {
         let found: [ReadModelStatus]
-        do { found = try await Deadline.run { [client] in try await Backend.readModels(client).list() } } catch {
+        let models = Backend.readModels(client)
+        do { found = try await Deadline.run(within: Check.seconds, models.list) } catch {
             var checks: [Check] = []
             for name in Self.names { checks.append(await Check.looking(at: name) { throw error }) }
             return checks

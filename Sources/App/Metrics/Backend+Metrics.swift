@@ -1,4 +1,5 @@
 internal import EventStore
+internal import HTTP
 internal import Postgres
 internal import Telemetry
 

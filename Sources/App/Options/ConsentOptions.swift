@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Foundation
 
 /// The option of a command that can show first what it would do.
 struct TrialOptions: ParsableArguments {
@@ -20,10 +21,22 @@ struct ConsentOptions: ParsableArguments {
     /// - Throws: ``NegativeResult`` if the answer is no, or if neither `--yes` nor a terminal is present; `CancellationError`
     func require(_ consequence: String, alternative: String = "") async throws {
         guard !yes else { return }
-        guard Question.canBeAsked else {
+        guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else {
             let advice = (alternative.isEmpty ? "" : alternative + " ") + "To go on without a terminal, give --yes."
             throw NegativeResult("\(consequence) Nothing was changed. \(advice)")
         }
-        guard try await Question.isAnsweredWithYes("\(consequence) Go on?") else { throw NegativeResult("Nothing was changed.") }
+        guard try await Self.isAnsweredWithYes("\(consequence) Go on?") else { throw NegativeResult("Nothing was changed.") }
+    }
+
+    /// The interval at which the command looks for an answer, and for Ctrl-C.
+    private static let pauseSeconds = 0.05
+
+    /// Waits for a line. Only `y` and `yes` mean yes.
+    /// - Throws: `CancellationError`
+    private static func isAnsweredWithYes(_ question: String) async throws -> Bool {
+        FileHandle.standardError.write(Data((harmless(question) + " [y/N] ").utf8))
+        while SystemCalls.pollNow(STDIN_FILENO, events: POLLIN) == 0 { try await Task.sleep(for: .seconds(pauseSeconds)) }
+        let answer = (readLine() ?? "").trimmingCharacters(in: .whitespaces).lowercased()
+        return ["y", "yes"].contains(answer)
     }
 }

@@ -8,13 +8,8 @@ struct DatabaseOptions: ParsableArguments {
         name: .customLong("database"),
         help: ArgumentHelp(
             "Use this database instead of DATABASE_URL. Every user of this machine can read a command line, so keep a password in DATABASE_URL, DATABASE_URL_FILE or ~/.pgpass.",
-            valueName: "url"))
+            valueName: "url"), transform: Parameter.text)
     var url: String?
-
-    /// - Throws: `ValidationError` for an empty URL
-    func validate() throws {
-        guard url?.isEmpty != true else { throw ValidationError("--database must not be empty.") }
-    }
 
     /// The settings, with the database of the command line.
     /// - Throws: ``SettingsError``
@@ -37,7 +32,7 @@ struct DatabaseOptions: ParsableArguments {
     ) async throws -> Value {
         try await with(.existing) { database, logger in
             BackgroundPriority.take()
-            return try await database.reading(connections: connections, logger: logger) { try await body($0) }
+            return try await database.using(database.asReader(connections: connections).inBackground, logger: logger, body)
         }
     }
 }

@@ -14,3 +14,11 @@ struct OutputOptions: ParsableArguments {
         return Output(format: json ? .json : .text(isColoured: isColoured), write: StandardOutput.write)
     }
 }
+
+/// The options of a command that uses the database and prints a result.
+struct CommandOptions: ParsableArguments {
+    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var format: OutputOptions
+
+    var output: Output { format.output }
+}

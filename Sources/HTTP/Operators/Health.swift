@@ -76,13 +76,13 @@ extension API {
 final class DatabaseCheck: Sendable {
     private static let validity = Duration.seconds(1)
     /// The probes of `deploy/` allow 2 seconds for the whole response.
-    static let patience = Duration.seconds(1.5)
+    static let patienceSeconds = 1.5
 
     private let now: @Sendable () -> ContinuousClock.Instant
     private let ask: @Sendable () async throws -> Void
     private let last = Mutex<(begun: ContinuousClock.Instant, answer: Task<Bool, Never>)?>(nil)
 
-    /// - Parameter ask: throws if the database does not answer; cancelled after ``patience``
+    /// - Parameter ask: throws if the database does not answer; cancelled after ``patienceSeconds``
     init(
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }, _ ask: @escaping @Sendable () async throws -> Void
     ) {
@@ -94,22 +94,10 @@ final class DatabaseCheck: Sendable {
         let answer = last.withLock { last in
             let now = now()
             if let last, now - last.begun < Self.validity { return last.answer }
-            let answer = Task { [ask] in await Self.answers(ask) }
+            let answer = Task { [ask] in (try? await Deadline.run(within: Self.patienceSeconds, ask)) != nil }
             last = (now, answer)
             return answer
         }
         return await answer.value
-    }
-
-    private static func answers(_ ask: @escaping @Sendable () async throws -> Void) async -> Bool {
-        await withTaskGroup(of: Bool.self) { group in
-            group.addTask { (try? await ask()) != nil }
-            group.addTask {
-                try? await Task.sleep(for: patience)
-                return false
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? false
-        }
     }
 }

@@ -18,24 +18,14 @@ struct AccountsEraseCommand: AsyncParsableCommand {
             """
     )
 
-    /// The request id in the metadata of the recorded events.
-    static let context = CommandContext(requestID: "humon-accounts-erase")
-
     @Argument(help: "The account's id or e-mail address.")
     var account: String
 
-    @Flag(
-        help: "Then rewrite PostgreSQL's files without the words, and print the day on which backups lose them: docs/privacy.md.")
-    var compact = false
-
-    @OptionGroup var consent: ConsentOptions
-    @OptionGroup var trial: TrialOptions
-    @OptionGroup var database: DatabaseOptions
-    @OptionGroup var options: OutputOptions
+    @OptionGroup var options: ErasureOptions
 
     func run() async throws {
         let (name, unknown) = (account, "No account has this id or address.")
-        try await database.erase(consent, trial, options, isCompacting: compact, unknown: unknown) { modules in
+        try await options.erase(unknown: unknown) { modules in
             let accounts = modules[AccountsModule.self]
             let id: AccountID
             do { id = try await accounts.id(named: name) } catch AccountRejection.unknownAccount {
@@ -44,7 +34,7 @@ struct AccountsEraseCommand: AsyncParsableCommand {
             return ErasablePerson(
                 kind: "account", id: id.rawValue, parts: [("task", "tasks")],
                 count: { try await accounts.erasures.figures(of: id.stream) },
-                end: { try await accounts.erase(id, context: Self.context) })
+                end: { try await accounts.erase(id, context: CommandContext(requestID: "humon-accounts-erase")) })
         }
     }
 }

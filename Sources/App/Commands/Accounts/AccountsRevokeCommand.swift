@@ -18,20 +18,16 @@ struct AccountsRevokeCommand: AsyncParsableCommand {
             """
     )
 
-    /// The request id in the metadata of the recorded events.
-    static let context = CommandContext(requestID: "humon-accounts-revoke")
-
     @Argument(help: "The account's id or e-mail address.")
     var account: String
 
     @OptionGroup var consent: ConsentOptions
     @OptionGroup var trial: TrialOptions
-    @OptionGroup var database: DatabaseOptions
-    @OptionGroup var options: OutputOptions
+    @OptionGroup var options: CommandOptions
 
     func run() async throws {
         let (name, consent, trial) = (account, consent, trial)
-        let (id, state, count, position) = try await database.with(.existing) { database, logger in
+        let (id, state, count, position) = try await options.database.with(.existing) { database, logger in
             try await database.appending(logger: logger) { modules -> (AccountID, String, Int64, Int64?) in
                 let accounts = modules[AccountsModule.self]
                 do {
@@ -39,7 +35,8 @@ struct AccountsRevokeCommand: AsyncParsableCommand {
                     guard count > 0 else { return (id, "had no token", 0, nil) }
                     if trial.dryRun { return (id, "would be revoked", count, nil) }
                     try await consent.require("This ends \(count) tokens of account \(id.rawValue) for ever.")
-                    let (ended, position) = try await accounts.revokeTokens(of: id, context: Self.context)
+                    let (ended, position) = try await accounts.revokeTokens(
+                        of: id, context: CommandContext(requestID: "humon-accounts-revoke"))
                     return (id, "revoked", Int64(ended), position)
                 } catch AccountRejection.unknownAccount {
                     throw NegativeResult("No account has this id or address.")

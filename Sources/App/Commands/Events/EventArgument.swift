@@ -6,30 +6,22 @@ internal import HTTP
 
 /// The event that a command changes.
 struct EventArgument: ParsableArguments {
-    /// The request id in the metadata of the recorded event.
-    private static let context = CommandContext(requestID: "humon-events")
-
-    @Argument(help: "The event's id.")
+    @Argument(help: "The event's id.", transform: Parameter.fromOne)
     var id: Int64
 
     var eventID: EventID { EventID(rawValue: id) }
-
-    /// - Throws: `ValidationError`
-    func validate() throws {
-        guard id > 0 else { throw ValidationError("The id of an event is a number from 1.") }
-    }
 
     /// Changes the event, and prints its state and the place of the recorded event. If nothing was recorded, prints no position.
     /// - Parameter isHidden: the state of the event after the change
     /// - Throws: ``NegativeResult`` if the event does not exist; the errors of the database and of the change
     func change(
-        isHidden: Bool, _ database: DatabaseOptions, _ options: OutputOptions,
+        isHidden: Bool, _ options: CommandOptions,
         _ change: @escaping @Sendable (EventsModule, CommandContext) async throws -> EventsModule.Operated
     ) async throws {
-        let id = id
-        let result = try await database.with(.existing) { database, logger in
+        let (id, context) = (id, CommandContext(requestID: "humon-events"))
+        let result = try await options.database.with(.existing) { database, logger in
             try await database.appending(logger: logger) { modules in
-                do { return try await change(modules[EventsModule.self], Self.context) } catch EventRejection.notFound {
+                do { return try await change(modules[EventsModule.self], context) } catch EventRejection.notFound {
                     throw NegativeResult("No event has the id \(id).")
                 }
             }

@@ -17,28 +17,15 @@ struct EventsHideCommand: AsyncParsableCommand {
 
     @OptionGroup var event: EventArgument
 
-    @Option(help: "Why the event is hidden, at most 1000 characters. Users never see it.")
-    var reason: String
+    @Option(help: "Why the event is hidden, at most 1000 characters. Users never see it.", transform: HidingReason.init)
+    var reason: HidingReason
 
-    @OptionGroup var database: DatabaseOptions
-    @OptionGroup var options: OutputOptions
-
-    /// - Throws: `ValidationError`
-    func validate() throws { _ = try hidingReason }
+    @OptionGroup var options: CommandOptions
 
     func run() async throws {
-        let (id, reason) = (event.eventID, try hidingReason)
-        try await event.change(isHidden: true, database, options) { events, context in
+        let (id, reason) = (event.eventID, reason)
+        try await event.change(isHidden: true, options) { events, context in
             try await events.hide(id, reason: reason, context: context)
-        }
-    }
-
-    /// - Throws: `ValidationError`
-    private var hidingReason: HidingReason {
-        get throws {
-            do throws(HidingReason.InvalidError) { return try HidingReason(reason) } catch {
-                throw ValidationError(error.description)
-            }
         }
     }
 }

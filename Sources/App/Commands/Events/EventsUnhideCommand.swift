@@ -15,12 +15,11 @@ struct EventsUnhideCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var event: EventArgument
-    @OptionGroup var database: DatabaseOptions
-    @OptionGroup var options: OutputOptions
+    @OptionGroup var options: CommandOptions
 
     func run() async throws {
         let id = event.eventID
-        try await event.change(isHidden: false, database, options) { events, context in
+        try await event.change(isHidden: false, options) { events, context in
             try await events.unhide(id, context: context)
         }
     }

@@ -24,8 +24,7 @@ struct LogExportCommand: AsyncParsableCommand {
     @Flag(help: "Overwrite an existing file.")
     var force = false
 
-    @OptionGroup var database: DatabaseOptions
-    @OptionGroup var options: OutputOptions
+    @OptionGroup var options: CommandOptions
 
     func run() async throws {
         guard file != "-" else { return try await exportToStandardOutput() }
@@ -44,7 +43,7 @@ struct LogExportCommand: AsyncParsableCommand {
 
     private func export(to file: FileHandle) async throws -> LogArchive.Summary {
         // The second connection finds the position of a gap while the first one holds the snapshot.
-        try await database.reading(connections: 2) { client in
+        try await options.database.reading(connections: 2) { client in
             let frame = ZstandardWriter(file)
             return try await withTaskCancellationHandler {
                 let bar = ProgressBar()

@@ -24,19 +24,18 @@ struct LogImportCommand: AsyncParsableCommand {
 
     @OptionGroup var consent: ConsentOptions
     @OptionGroup var trial: TrialOptions
-    @OptionGroup var database: DatabaseOptions
-    @OptionGroup var options: OutputOptions
+    @OptionGroup var options: CommandOptions
 
     func run() async throws {
         let input = try InputFile.open(file)
         let isTrial = trial.dryRun
         if !isTrial {
-            let target = try database.settings().databaseDescription
+            let target = try options.database.settings().databaseDescription
             try await consent.require("This imports \(file) into \(target), and cannot be undone.")
         }
         options.output.step("Reading the archive")
         let use = isTrial ? Database.Use.existing : .creating
-        let (summary, readModels, erased) = try await database.with(use) { database, logger in
+        let (summary, readModels, erased) = try await options.database.with(use) { database, logger in
             try await database.migrate(isTrial: isTrial, logger: logger)
             let summary: LogArchive.Summary = try await withPostgres(database.asOwner, logger: logger) { client in
                 let frame = ZstandardReader(input)

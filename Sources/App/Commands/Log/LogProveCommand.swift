@@ -15,15 +15,10 @@ struct LogProveCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The position, from 1.")
+    @Argument(help: "The position, from 1.", transform: Parameter.fromOne)
     var position: Int64
 
     @OptionGroup var database: DatabaseOptions
-
-    /// - Throws: `ValidationError`
-    func validate() throws {
-        guard position > 0 else { throw ValidationError("A position is a number from 1.") }
-    }
 
     func run() async throws {
         guard let proof = try await database.reading({ [position] in try await LogTree(client: $0).proof(of: position) }) else {

@@ -26,8 +26,7 @@ struct LogVerifyCommand: AsyncParsableCommand {
     @Option(help: "The verifier key of that checkpoint, as humon log checkpoint --key prints it.")
     var key: String?
 
-    @OptionGroup var database: DatabaseOptions
-    @OptionGroup var options: OutputOptions
+    @OptionGroup var options: CommandOptions
 
     /// - Throws: `ValidationError`
     func validate() throws {
@@ -37,7 +36,7 @@ struct LogVerifyCommand: AsyncParsableCommand {
     func run() async throws {
         let output = options.output
         let checkpoint = try checkpoint()
-        let verification = try await database.reading(connections: 2) { client in
+        let verification = try await options.database.reading(connections: 2) { client in
             let reader = LogReader(client: client)
             let (bar, tail) = (ProgressBar(), try await reader.tail())
             var verification = try await LogVerification(of: reader, decodedBy: Backend.domainEvents) { bar.show($0, of: tail) }
@@ -47,7 +46,7 @@ struct LogVerifyCommand: AsyncParsableCommand {
             }
             return verification
         }
-        let trees = try await database.reading { client in
+        let trees = try await options.database.reading { client in
             let tree = LogTree(client: client)
             var rows: [JSONObject] = []
             if let checkpoint { rows.append(Self.row("checkpoint", checkpoint, try await Self.difference(to: checkpoint, tree))) }

@@ -22,11 +22,10 @@ struct ProjectionsPruneCommand: AsyncParsableCommand {
 
     @OptionGroup var consent: ConsentOptions
     @OptionGroup var trial: TrialOptions
-    @OptionGroup var database: DatabaseOptions
-    @OptionGroup var options: OutputOptions
+    @OptionGroup var options: CommandOptions
 
     func run() async throws {
-        let schemas = try await choice.tending(database) { models in
+        let schemas = try await choice.tending(options.database) { models in
             let unwanted = try await models.prunable(otherVersions: otherVersions)
             if trial.dryRun { return unwanted }
             if !unwanted.isEmpty {

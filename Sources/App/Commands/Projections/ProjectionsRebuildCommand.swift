@@ -23,8 +23,7 @@ struct ProjectionsRebuildCommand: AsyncParsableCommand {
     var abort = false
 
     @OptionGroup var consent: ConsentOptions
-    @OptionGroup var database: DatabaseOptions
-    @OptionGroup var options: OutputOptions
+    @OptionGroup var options: CommandOptions
 
     func run() async throws {
         let output = options.output
@@ -32,7 +31,7 @@ struct ProjectionsRebuildCommand: AsyncParsableCommand {
         let clock = ContinuousClock()
         let start = clock.now
         let bar = ProgressBar()
-        let cutover = try await choice.rebuilding(database) { models in
+        let cutover = try await choice.rebuilding(options.database) { models in
             try await models.rebuild { bar.show($0, output) }
         }
         let seconds = (clock.now - start) / .seconds(1)
@@ -53,7 +52,7 @@ struct ProjectionsRebuildCommand: AsyncParsableCommand {
     }
 
     private func abortRebuild(_ output: Output) async throws {
-        let dropped = try await choice.tending(database) { models in
+        let dropped = try await choice.tending(options.database) { models in
             guard try await !models.rebuilds().isEmpty else { return [String]() }
             try await consent.require("This ends the rebuild and drops what it has built.")
             return try await models.abort()

@@ -17,12 +17,11 @@ struct ProjectionsRollbackCommand: AsyncParsableCommand {
 
     @OptionGroup var choice: ReadModelChoice
     @OptionGroup var consent: ConsentOptions
-    @OptionGroup var database: DatabaseOptions
-    @OptionGroup var options: OutputOptions
+    @OptionGroup var options: CommandOptions
 
     func run() async throws {
         let output = options.output
-        try await choice.tending(database) { models in
+        try await choice.tending(options.database) { models in
             let kept = try await models.list().filter { $0.state == .kept }
             let builds = kept.map { "\($0.name) of \($0.builtAt?.description ?? "an unknown time")" }.joined(separator: ", ")
             try await consent.require(

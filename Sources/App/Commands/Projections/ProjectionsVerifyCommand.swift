@@ -18,22 +18,18 @@ struct ProjectionsVerifyCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var choice: ReadModelChoice
-    @OptionGroup var database: DatabaseOptions
-    @OptionGroup var options: OutputOptions
+    @OptionGroup var options: CommandOptions
     @OptionGroup var personal: RevealOption
 
-    @Option(help: "The maximum number of differing rows to print for each table.")
+    @Option(
+        help: "The maximum number of differing rows to print for each table. Default: 20.",
+        transform: Parameter.number(0...(.max)))
     var limit: Int64 = 20
-
-    /// - Throws: `ValidationError`
-    func validate() throws {
-        if limit < 0 { throw ValidationError("--limit must be 0 or more.") }
-    }
 
     func run() async throws {
         let output = options.output
         let bar = ProgressBar()
-        let comparisons = try await choice.tendingInBackground(database) { models in
+        let comparisons = try await choice.tending(options.database, inBackground: true) { models in
             try await models.verify(limit: limit) { bar.show($0, output) }
         }
         try output.write(

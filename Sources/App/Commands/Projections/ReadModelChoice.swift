@@ -19,24 +19,15 @@ struct ReadModelChoice: ParsableArguments {
     }
 
     /// Runs the body with the chosen read models, with the rights of the application.
+    /// - Parameter inBackground: whether with a low priority, for a body that no server waits for
     /// - Throws: ``CommandFailure``, the errors of ``DatabaseOptions/with(_:_:)``, and the errors of the body
     func tending<Value: Sendable>(
-        _ options: DatabaseOptions, _ body: @Sendable (ReadModels) async throws -> Value
+        _ options: DatabaseOptions, inBackground: Bool = false, _ body: @Sendable (ReadModels) async throws -> Value
     ) async throws -> Value {
         try await options.with(.existing) { database, logger in
-            try await database.using(Self.configuration(database), logger: logger) { client in
-                try await body(Backend.readModels(client, logger: logger).named(names))
-            }
-        }
-    }
-
-    /// The same with a low priority, for a body that no server waits for.
-    func tendingInBackground<Value: Sendable>(
-        _ options: DatabaseOptions, _ body: @Sendable (ReadModels) async throws -> Value
-    ) async throws -> Value {
-        try await options.with(.existing) { database, logger in
-            BackgroundPriority.take()
-            return try await database.using(Self.configuration(database).inBackground, logger: logger) { client in
+            if inBackground { BackgroundPriority.take() }
+            let configuration = Self.configuration(database)
+            return try await database.using(inBackground ? configuration.inBackground : configuration, logger: logger) { client in
                 try await body(Backend.readModels(client, logger: logger).named(names))
             }
         }

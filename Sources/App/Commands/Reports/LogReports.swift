@@ -25,7 +25,7 @@ struct LogTailCommand: ReportCommand {
     @Option(help: "Only events recorded at or after this time: \(Parameter.timeHelp)", transform: Parameter.time)
     var since: Timestamp?
     @OptionGroup var personal: RevealOption
-    @OptionGroup var options: ReportOptions
+    @OptionGroup var options: CommandOptions
 
     func read(_ query: ReportQuery) async throws -> ReportEnd {
         let (reader, shown) = (LogReader(client: query.client), personal.personalData)
@@ -70,7 +70,7 @@ struct LogShowCommand: ReportCommand {
     @Argument(help: "The position, from 1.", transform: Parameter.number(1...LogReader.positionLimit))
     var position: Int64
     @OptionGroup var personal: RevealOption
-    @OptionGroup var options: ReportOptions
+    @OptionGroup var options: CommandOptions
 
     func read(_ query: ReportQuery) async throws -> ReportEnd {
         let reader = LogReader(client: query.client)
@@ -124,7 +124,7 @@ struct LogSearchCommand: ReportCommand {
         transform: Parameter.fromOne)
     var scan: Int64?
     @OptionGroup var personal: RevealOption
-    @OptionGroup var options: ReportOptions
+    @OptionGroup var options: CommandOptions
 
     func read(_ query: ReportQuery) async throws -> ReportEnd {
         let criteria = LogCriteria(
@@ -168,7 +168,7 @@ struct LogTraceCommand: ReportCommand {
     var id: String
     @OptionGroup var page: BeforeOption
     @OptionGroup var personal: RevealOption
-    @OptionGroup var options: ReportOptions
+    @OptionGroup var options: CommandOptions
 
     func read(_ query: ReportQuery) async throws -> ReportEnd {
         var found: [Int64: RecordedEvent] = [:]
@@ -196,7 +196,7 @@ struct LogStatsCommand: ReportCommand {
             EXAMPLE: humon log stats --json
             """)
 
-    @OptionGroup var options: ReportOptions
+    @OptionGroup var options: CommandOptions
 
     func read(_ query: ReportQuery) async throws -> ReportEnd {
         try query.show(

@@ -14,7 +14,7 @@ struct ProjectionsListCommand: ReportCommand {
             EXAMPLE: humon projections list --json
             """)
 
-    @OptionGroup var options: ReportOptions
+    @OptionGroup var options: CommandOptions
 
     func read(_ query: ReportQuery) async throws -> ReportEnd {
         let models = ReadModels(projections: Backend.projections, client: query.client, logger: query.logger)
@@ -41,7 +41,7 @@ struct SubscriptionsListCommand: ReportCommand {
             EXAMPLE: humon subscriptions list
             """)
 
-    @OptionGroup var options: ReportOptions
+    @OptionGroup var options: CommandOptions
 
     func read(_ query: ReportQuery) async throws -> ReportEnd {
         try query.show(
@@ -68,7 +68,7 @@ struct SubscriptionsParkedCommand: ReportCommand {
 
     @Argument(help: "The subscription's name.", transform: Parameter.text)
     var name: String
-    @OptionGroup var options: ReportOptions
+    @OptionGroup var options: CommandOptions
 
     func read(_ query: ReportQuery) async throws -> ReportEnd {
         let subscriptions = Subscriptions(client: query.client)

@@ -14,16 +14,10 @@ internal import Synchronization
 protocol ReportCommand: AsyncParsableCommand, Sendable {
     /// `false` for few rows with much in each, which are printed member by member.
     static var isTable: Bool { get }
-    var options: ReportOptions { get }
+    var options: CommandOptions { get }
 
     /// - Throws: the errors of ``ReportQuery/show``, `PostgresError`, `LogGapError`, `FormatError`, or `CancellationError`
     func read(_ query: ReportQuery) async throws -> ReportEnd
-}
-
-/// The options of a command that prints a report.
-struct ReportOptions: ParsableArguments {
-    @OptionGroup var database: DatabaseOptions
-    @OptionGroup var output: OutputOptions
 }
 
 /// One run of a report.
@@ -54,7 +48,7 @@ extension ReportCommand {
     /// connections.
     /// - Throws: ``NegativeResult`` if the thing does not exist, the errors of ``DatabaseOptions/reading(connections:_:)`` and ``read(_:)``
     func run() async throws {
-        let output = options.output.output
+        let output = options.output
         // Only programs read these members: an id of 36 characters would push the others aside.
         let table = Self.isTable ? Table(output, omitting: ["format", "id", "trace_id"]) : nil
         let bar = ProgressBar()

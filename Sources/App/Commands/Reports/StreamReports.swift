@@ -23,7 +23,7 @@ struct StreamsListCommand: ReportCommand {
     var after: String?
     @Option(help: "The maximum number of streams. Default: \(usualLimit).", transform: Parameter.limit)
     var limit: Int64?
-    @OptionGroup var options: ReportOptions
+    @OptionGroup var options: CommandOptions
 
     func read(_ query: ReportQuery) async throws -> ReportEnd {
         let limit = limit ?? Self.usualLimit
@@ -71,7 +71,7 @@ struct StreamsShowCommand: ReportCommand {
 
     @OptionGroup var stream: StreamArgument
     @OptionGroup var personal: RevealOption
-    @OptionGroup var options: ReportOptions
+    @OptionGroup var options: CommandOptions
 
     func read(_ query: ReportQuery) async throws -> ReportEnd {
         let recorded = try await stream.read(query)
@@ -98,7 +98,7 @@ struct StreamsStateCommand: ReportCommand {
     @Option(help: "The state at this time: \(Parameter.timeHelp)", transform: Parameter.time)
     var at: Timestamp?
     @OptionGroup var personal: RevealOption
-    @OptionGroup var options: ReportOptions
+    @OptionGroup var options: CommandOptions
 
     /// - Throws: `ValidationError`
     func validate() throws {
@@ -147,7 +147,7 @@ struct StreamsDiffCommand: ReportCommand {
     @Argument(help: "The version to compare with.", transform: Parameter.version)
     var to: Int64
     @OptionGroup var personal: RevealOption
-    @OptionGroup var options: ReportOptions
+    @OptionGroup var options: CommandOptions
 
     func read(_ query: ReportQuery) async throws -> ReportEnd {
         let recorded = try await stream.read(query)

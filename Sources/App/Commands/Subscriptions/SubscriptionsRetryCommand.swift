@@ -25,11 +25,10 @@ struct SubscriptionsRetryCommand: AsyncParsableCommand {
     @Argument(help: "The stream. Without it, all parked streams.")
     var stream: String?
 
-    @OptionGroup var database: DatabaseOptions
-    @OptionGroup var options: OutputOptions
+    @OptionGroup var options: CommandOptions
 
     func run() async throws {
-        let count = try await database.with(.existing) { database, logger in
+        let count = try await options.database.with(.existing) { database, logger in
             try await database.using(database.asApplication(connections: 1), logger: logger) { client in
                 let subscriptions = Subscriptions(client: client)
                 if let absence = try await subscriptions.absence(of: name) { throw NegativeResult(absence) }

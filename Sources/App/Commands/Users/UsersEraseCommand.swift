@@ -18,35 +18,20 @@ struct UsersEraseCommand: AsyncParsableCommand {
             """
     )
 
-    /// The request id in the metadata of the recorded events.
-    static let context = CommandContext(requestID: "humon-users-erase")
-
-    @Argument(help: "The user's id.")
+    @Argument(help: "The user's id.", transform: Parameter.fromOne)
     var id: Int64
 
-    @Flag(
-        help: "Then rewrite PostgreSQL's files without the words, and print the day on which backups lose them: docs/privacy.md.")
-    var compact = false
-
-    @OptionGroup var consent: ConsentOptions
-    @OptionGroup var trial: TrialOptions
-    @OptionGroup var database: DatabaseOptions
-    @OptionGroup var options: OutputOptions
-
-    /// - Throws: `ValidationError`
-    func validate() throws {
-        guard id > 0 else { throw ValidationError("The id of a user is a number from 1.") }
-    }
+    @OptionGroup var options: ErasureOptions
 
     func run() async throws {
         let user = UserID(rawValue: id)
         let unknown = "No user has the id \(id)."
-        try await database.erase(consent, trial, options, isCompacting: compact, unknown: unknown) { modules in
+        try await options.erase(unknown: unknown) { modules in
             let users = modules[UsersModule.self]
             return ErasablePerson(
                 kind: "user", id: user.rawValue, parts: [("event", "events"), ("attendance", "attendances")],
                 count: { try await users.erasures.figures(of: user.stream) },
-                end: { try await users.erase(user, by: nil, context: Self.context) })
+                end: { try await users.erase(user, by: nil, context: CommandContext(requestID: "humon-users-erase")) })
         }
     }
 }

@@ -15,15 +15,10 @@ struct UsersExportCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The user's id.")
+    @Argument(help: "The user's id.", transform: Parameter.fromOne)
     var id: Int64
 
     @OptionGroup var database: DatabaseOptions
-
-    /// - Throws: `ValidationError`
-    func validate() throws {
-        guard id > 0 else { throw ValidationError("The id of a user is a number from 1.") }
-    }
 
     func run() async throws {
         let user = UserID(rawValue: id)

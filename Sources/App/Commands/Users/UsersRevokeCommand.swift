@@ -17,32 +17,24 @@ struct UsersRevokeCommand: AsyncParsableCommand {
             """
     )
 
-    /// The request id in the metadata of the recorded event.
-    static let context = CommandContext(requestID: "humon-users-revoke")
-
-    @Argument(help: "The user's id.")
+    @Argument(help: "The user's id.", transform: Parameter.fromOne)
     var id: Int64
 
     @OptionGroup var consent: ConsentOptions
     @OptionGroup var trial: TrialOptions
-    @OptionGroup var database: DatabaseOptions
-    @OptionGroup var options: OutputOptions
-
-    /// - Throws: `ValidationError`
-    func validate() throws {
-        guard id > 0 else { throw ValidationError("The id of a user is a number from 1.") }
-    }
+    @OptionGroup var options: CommandOptions
 
     func run() async throws {
         let (user, consent, trial) = (UserID(rawValue: id), consent, trial)
-        let (state, position) = try await database.with(.existing) { database, logger in
+        let (state, position) = try await options.database.with(.existing) { database, logger in
             try await database.appending(logger: logger) { modules -> (String, Int64?) in
                 let users = modules[UsersModule.self]
                 do {
                     guard try await users.hasToken(user) else { return ("had no token", nil) }
                     if trial.dryRun { return ("would be revoked", nil) }
                     try await consent.require("This ends the token of user \(user.rawValue) for ever.")
-                    let (position, wasAlive) = try await users.revokeToken(of: user, context: Self.context)
+                    let (position, wasAlive) = try await users.revokeToken(
+                        of: user, context: CommandContext(requestID: "humon-users-revoke"))
                     return wasAlive ? ("revoked", position) : ("had no token", nil)
                 } catch UserRejection.unknownUser {
                     throw NegativeResult("No user has the id \(user.rawValue).")
