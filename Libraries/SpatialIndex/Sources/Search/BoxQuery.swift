@@ -27,45 +27,84 @@ extension PointIndex.Snapshot {
 /// order instead. It stops that when it would become longer than the walk down the tree, so it takes at most twice the
 /// time of the shorter way.
 public struct BoxedSearch: PointSearch {
-    private enum Way {
-        case undecided
-        case ids(IDWalk)
-        case tree(TreeWalk)
-    }
+    /// A walk through the ids is judged after this number of ids.
+    private static let firstIDs = 32
+    /// One step in the order of ids takes as long as this number of leaves in the order of the tree.
+    private static let leavesPerID = 2
 
     private let snapshot: PointIndex.Snapshot
-    private let limit: Int
-    private var way = Way.undecided
     private var hits: BoxHits
+    private var hasBegun = false
+    /// With this number of ids, the walk through them takes as long as the walk down the tree; 0 chooses the tree.
+    private var maximumIDs = 0
+    private var ids = 0
+    private var lastID: Int64?
+    /// Where the walk down the tree goes on.
+    private var next: LeafKey?
 
     init(_ query: BoxQuery, _ snapshot: PointIndex.Snapshot) {
         self.snapshot = snapshot
-        limit = query.limit
         hits = BoxHits(query)
+        lastID = query.after
     }
 
     public mutating func part(visits: Int) -> PointIndex.Page? {
         var work = VisitBudget(visits: visits)
         let isOver = withExtendedLifetime(snapshot) { advance(&work) }
-        return isOver ? PointIndex.Page(snapshot: snapshot, hits: hits.hits, leaves: hits.leaves, limit: limit) : nil
+        return isOver ? PointIndex.Page(snapshot: snapshot, hits: hits.hits, leaves: hits.leaves, limit: hits.enough - 1) : nil
     }
 
     private mutating func advance(_ work: inout VisitBudget) -> Bool {
-        if case .undecided = way { way = IDWalk(of: snapshot, hits, &work).map(Way.ids) ?? .tree(TreeWalk()) }
-        if case .ids(var walk) = way {
-            let outcome = walk.advance(through: snapshot, &hits, &work)
-            way = .ids(walk)
-            switch outcome {
-            case .paused: return false
-            case .found: return true
-            case .tooLong:
-                hits.removeAll()
-                way = .tree(TreeWalk())
+        if !hasBegun {
+            hasBegun = true
+            maximumIDs = leavesAtMost(&work) / Self.leavesPerID
+        }
+        if goesByID {
+            let isComplete = !work.isUsedUp && walkByID(&work)
+            if isComplete || hits.hits.count == hits.enough { return true }
+            if goesByID { return false }
+            hits.removeAll()
+            maximumIDs = 0
+        }
+        guard hits.after != .max else { return true }
+        next = snapshot.root.walk(from: next, of: snapshot.count, .filter, &hits, &work)
+        return next == nil
+    }
+
+    /// Whether the walk through the ids seems to be the shorter way.
+    private var goesByID: Bool {
+        guard hits.enough <= maximumIDs, ids < maximumIDs else { return false }
+        return ids < Self.firstIDs || ids * hits.enough <= hits.hits.count * maximumIDs
+    }
+
+    /// - Returns: whether no id is left
+    private mutating func walkByID(_ work: inout VisitBudget) -> Bool {
+        snapshot.cells.forEach(after: lastID) { id, cell in
+            lastID = id
+            guard let (leaf, row) = snapshot.find(id, in: cell) else { return true }
+            ids += 1
+            work.read(leaves: Self.leavesPerID)
+            hits.visit(row, of: leaf)
+            return hits.hits.count < hits.enough && goesByID && !work.isUsedUp
+        }
+    }
+
+    /// About the number of leaves that the walk down the tree reads. It looks at the nodes below the root.
+    private func leavesAtMost(_ work: inout VisitBudget) -> Int {
+        let root = snapshot.root
+        var points = 0
+        work.looked(atChildren: root.count)
+        for outer in 0..<root.count {
+            switch hits.filter.step(root, outer) {
+            case .skip: continue
+            case .take: points += root.counts[outer]
+            case .filter:
+                let node = root.node(outer)
+                work.looked(atChildren: node.count)
+                for inner in 0..<node.count where hits.filter.step(node, inner) != .skip { points += node.counts[inner] }
             }
         }
-        guard case .tree(var walk) = way, hits.after != .max else { return true }
-        defer { way = .tree(walk) }
-        return walk.advance(through: snapshot.root, &hits, &work)
+        return points / (Leaf.capacity * 3 / 4)
     }
 }
 
@@ -117,71 +156,5 @@ private struct BoxHits: TreeVisitor, Sendable {
     private mutating func add(_ row: Int, of leaf: Leaf) {
         let id = leaf.id(row)
         hits.append(PointIndex.Page.Hit(rank: Double(id), id: id, leaf: Int32(leaves.count), row: Int32(row)))
-    }
-}
-
-/// A walk through the ids in their order.
-private struct IDWalk: Sendable {
-    enum Outcome {
-        case paused
-        case found
-        /// The walk down the tree takes less time.
-        case tooLong
-    }
-
-    /// A walk through the ids is judged after this number of ids.
-    private static let firstIDs = 32
-    /// One step in the order of ids takes as long as this number of leaves in the order of the tree.
-    private static let leavesPerID = 2
-
-    /// With this number of ids the walk takes as long as the walk down the tree.
-    private let maximum: Int
-    private var ids = 0
-    private var after: Int64?
-
-    /// - Returns: `nil` if the walk is certainly too long
-    init?(of snapshot: PointIndex.Snapshot, _ hits: BoxHits, _ work: inout VisitBudget) {
-        maximum = Self.leavesAtMost(in: snapshot, hits.filter, &work) / Self.leavesPerID
-        after = hits.after
-        if hits.enough > maximum { return nil }
-    }
-
-    mutating func advance(
-        through snapshot: PointIndex.Snapshot, _ hits: inout BoxHits, _ work: inout VisitBudget
-    ) -> Outcome {
-        if work.isUsedUp { return .paused }
-        let isComplete = snapshot.cells.forEach(after: after) { id, cell in
-            after = id
-            guard let (leaf, row) = snapshot.find(id, in: cell) else { return true }
-            ids += 1
-            work.read(leaves: Self.leavesPerID)
-            hits.visit(row, of: leaf)
-            return hits.hits.count < hits.enough && isPromising(hits) && !work.isUsedUp
-        }
-        if isComplete || hits.hits.count == hits.enough { return .found }
-        return isPromising(hits) ? .paused : .tooLong
-    }
-
-    private func isPromising(_ hits: BoxHits) -> Bool {
-        ids < maximum && (ids < Self.firstIDs || ids * hits.enough <= hits.hits.count * maximum)
-    }
-
-    /// About the number of leaves that the walk down the tree reads. It looks at the nodes below the root.
-    private static func leavesAtMost(
-        in snapshot: PointIndex.Snapshot, _ filter: PointFilter, _ work: inout VisitBudget
-    ) -> Int {
-        var points = 0
-        work.looked(atChildren: snapshot.root.count)
-        for outer in 0..<snapshot.root.count {
-            switch filter.step(snapshot.root, outer) {
-            case .skip: continue
-            case .take: points += snapshot.root.count(outer)
-            case .filter:
-                let node = snapshot.root.node(outer)
-                work.looked(atChildren: node.count)
-                for inner in 0..<node.count where filter.step(node, inner) != .skip { points += node.count(inner) }
-            }
-        }
-        return points / (Leaf.capacity * 3 / 4)
     }
 }

@@ -39,8 +39,9 @@ extension PointIndex.Snapshot {
 /// A search for the numbers of points in the cells of a grid: the cells with points, from south to north, and then from west to east.
 public struct CellSearch: PointSearch {
     private let snapshot: PointIndex.Snapshot
-    private var walk = TreeWalk()
     private var cells: CellCounts
+    /// Where the walk down the tree goes on.
+    private var next: LeafKey?
 
     init(_ query: ClusterQuery, _ snapshot: PointIndex.Snapshot) {
         self.snapshot = snapshot
@@ -49,8 +50,8 @@ public struct CellSearch: PointSearch {
 
     public mutating func part(visits: Int) -> [PointIndex.Cluster]? {
         var work = VisitBudget(visits: visits)
-        let isOver = withExtendedLifetime(snapshot) { walk.advance(through: snapshot.root, &cells, &work) }
-        return isOver ? cells.clusters : nil
+        next = withExtendedLifetime(snapshot) { snapshot.root.walk(from: next, of: snapshot.count, .filter, &cells, &work) }
+        return next == nil ? cells.clusters : nil
     }
 }
 
@@ -80,7 +81,7 @@ private struct CellCounts: TreeVisitor, Sendable {
         let degrees = children.degrees(index)
         let cell = cell(degrees.south, degrees.west)
         guard cell == self.cell(degrees.north, degrees.east) else { return .take }
-        add(children.count(index), degrees, to: cell)
+        add(children.counts[index], degrees, to: cell)
         return .skip
     }
 

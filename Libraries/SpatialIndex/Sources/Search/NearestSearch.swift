@@ -30,7 +30,6 @@ public struct NearestSearch: PointSearch {
     private let snapshot: PointIndex.Snapshot
     private let centre: UnitVector
     private let window: ClosedRange<Int64>?
-    private let limit: Int
     /// One hit more than the limit tells whether there is another page.
     private let enough: Int
     /// The selection runs at this number of hits: first when there are enough, and then when there are half as many more, which
@@ -50,8 +49,7 @@ public struct NearestSearch: PointSearch {
         self.snapshot = snapshot
         centre = query.centre
         window = query.window
-        limit = query.limit
-        enough = limit + 1
+        enough = query.limit + 1
         selectAt = enough
         after = query.after.map { ($0.squaredChord, $0.id) } ?? (-1, 0)
         bound = query.squaredChord
@@ -63,7 +61,7 @@ public struct NearestSearch: PointSearch {
     public mutating func part(visits: Int) -> PointIndex.Page? {
         let snapshot = snapshot
         let isOver = withExtendedLifetime(snapshot) { visit(snapshot.root, VisitBudget(visits: visits)) }
-        return isOver ? PointIndex.Page(snapshot: snapshot, hits: hits, leaves: leaves, limit: limit) : nil
+        return isOver ? PointIndex.Page(snapshot: snapshot, hits: hits, leaves: leaves, limit: enough - 1) : nil
     }
 
     /// - Returns: whether no further node can hold a result
@@ -80,7 +78,7 @@ public struct NearestSearch: PointSearch {
                 case .outer(let outer): consider(outer, chords, &work) { node, _, _ in .inner(node) }
                 case .inner(let inner):
                     consider(inner, chords, &work) { leaf, isMixed, index in
-                        isMixed ? .mixedLeaf(leaf, count: Int32(inner.count(index))) : .leaf(leaf)
+                        isMixed ? .mixedLeaf(leaf, count: Int32(inner.counts[index])) : .leaf(leaf)
                     }
                 case .leaf(let leaf): look(into: leaf, chords, &work)
                 case .mixedLeaf(let leaf, let count): look(intoMixed: leaf, count: Int(count), &work)

@@ -1,6 +1,7 @@
 /// A search that walks down the tree.
 protocol TreeVisitor {
-    /// Chooses what the search does with a child, from the bounds that the parent stores.
+    /// Chooses what the search does with a child, from the bounds that the parent stores. The walk may ask again for a child that is
+    /// not skipped.
     mutating func step<Node>(_ children: Children<Node>, _ index: Int) -> TreeStep
 
     /// - Parameter count: the leaf's number of rows
@@ -41,55 +42,29 @@ struct PointFilter {
     }
 }
 
-/// A walk down the tree to the leaves, in the order of their keys, which can pause and go on later.
-struct TreeWalk: Sendable {
-    private var outer = 0
-    /// The next child of the outer node; `nil` before the walk enters that node.
-    private var inner: Int?
-    /// The next child of the inner node; `nil` before the walk enters that node.
-    private var leaf: Int?
-
-    /// Walks on until the end, or until the work is used up.
-    /// - Returns: whether the walk is at its end
-    mutating func advance(
-        through root: Children<OuterNode>, _ visitor: inout some TreeVisitor, _ work: inout VisitBudget
-    ) -> Bool {
-        while outer < root.count {
-            if work.isUsedUp { return false }
-            if inner == nil, visitor.step(root, outer) != .skip { inner = 0 }
+extension Children {
+    func walk(
+        from key: LeafKey?, of _: Int, _: TreeStep, _ visitor: inout some TreeVisitor, _ work: inout VisitBudget
+    ) -> LeafKey? {
+        var key = key
+        for index in (key.map(index(for:)) ?? 0)..<count {
+            if work.isUsedUp { return lows[index] }
+            // A node in which the walk goes on is not skipped, and a visitor may choose that again.
+            let step = visitor.step(self, index)
             work.looked(atChildren: 1)
-            if inner != nil, !advance(through: root.node(outer), &visitor, &work) { return false }
-            (outer, inner) = (outer + 1, nil)
+            if step != .skip, let rest = node(index).walk(from: key, of: counts[index], step, &visitor, &work) { return rest }
+            key = nil
         }
-        return true
+        return nil
     }
+}
 
-    private mutating func advance(
-        through node: OuterNode, _ visitor: inout some TreeVisitor, _ work: inout VisitBudget
-    ) -> Bool {
-        while let index = inner, index < node.count {
-            if work.isUsedUp { return false }
-            if leaf == nil, visitor.step(node, index) != .skip { leaf = 0 }
-            work.looked(atChildren: 1)
-            if leaf != nil, !advance(through: node.node(index), &visitor, &work) { return false }
-            (inner, leaf) = (index + 1, nil)
-        }
-        return true
-    }
-
-    private mutating func advance(
-        through node: InnerNode, _ visitor: inout some TreeVisitor, _ work: inout VisitBudget
-    ) -> Bool {
-        while let index = leaf, index < node.count {
-            if work.isUsedUp { return false }
-            let step = visitor.step(node, index)
-            work.looked(atChildren: 1)
-            if step != .skip {
-                work.read(leaves: 1)
-                work.took(points: visitor.visit(node.node(index), of: node.count(index), step))
-            }
-            leaf = index + 1
-        }
-        return true
+extension Leaf {
+    func walk(
+        from _: LeafKey?, of count: Int, _ step: TreeStep, _ visitor: inout some TreeVisitor, _ work: inout VisitBudget
+    ) -> LeafKey? {
+        work.read(leaves: 1)
+        work.took(points: visitor.visit(self, of: count, step))
+        return nil
     }
 }

@@ -39,8 +39,8 @@ extension Children {
         var rest = edits
         while let key = rest.first?.key {
             let index = index(for: key)
-            let end = index + 1 < count ? rest.partitioningIndex { low(index + 1) <= $0.key } : rest.endIndex
-            let children = node(index).edited(by: rest[..<end], low: Swift.min(low(index), key), &blocks)
+            let end = index + 1 < count ? rest.partitioningIndex { lows[index + 1] <= $0.key } : rest.endIndex
+            let children = node(index).edited(by: rest[..<end], low: Swift.min(lows[index], key), &blocks)
             replacements.append((index, children))
             rest = rest[end...]
         }
@@ -92,6 +92,6 @@ extension Children<OuterNode> {
 
 extension Child {
     init<Grandchild>(_ children: Children<Grandchild>) where Node == Children<Grandchild> {
-        self.init(node: children, low: children.low(0), bounds: children.bounds)
+        self.init(node: children, low: children.lows[0], bounds: children.bounds)
     }
 }

@@ -13,6 +13,16 @@ protocol TreeNode: BitwiseCopyable, SendableMetatype {
 
     /// Joins this node and the next one to one node.
     func joined(with next: Self, low: LeafKey, _ blocks: inout RetiredBlocks) -> Child<Self>
+
+    /// Leads a search to the leaves, in the order of their keys, until the work is used up.
+    /// - Parameters:
+    ///   - key: what the walk returned before; `nil` begins it
+    ///   - count: number of points of the node
+    ///   - step: what the search chose for the node
+    /// - Returns: the low key of the node with which the walk goes on; `nil` at its end
+    func walk(
+        from key: LeafKey?, of count: Int, _ step: TreeStep, _ visitor: inout some TreeVisitor, _ work: inout VisitBudget
+    ) -> LeafKey?
 }
 
 /// A node whose children are leaves.
@@ -91,8 +101,6 @@ struct Children<Node: TreeNode>: BitwiseCopyable, Sendable {
 
     var nodes: some RandomAccessCollection<Node> { (0..<count).lazy.map(node) }
 
-    func low(_ index: Int) -> LeafKey { lows[index] }
-
     /// The index of the last child whose low key is not above the key; 0 if there is none.
     func index(for key: LeafKey) -> Int {
         let lows = lows
@@ -112,8 +120,6 @@ struct Children<Node: TreeNode>: BitwiseCopyable, Sendable {
             starts: Limits(low: moments(0)[index], high: moments(1)[index]),
             ends: Limits(low: moments(2)[index], high: moments(3)[index]))
     }
-
-    func count(_ index: Int) -> Int { counts[index] }
 
     /// Whether no point of a child overlaps the window.
     func isOutside(_ window: ClosedRange<Int64>, _ index: Int) -> Bool {
@@ -137,13 +143,14 @@ struct Children<Node: TreeNode>: BitwiseCopyable, Sendable {
 
     private var nodeColumn: Column<Node> { block.column(after: Self.headBytes, count: count) }
 
-    private var lows: Column<LeafKey> { block.column(after: Self.headBytes, Self.nodeBytes, count: count) }
+    var lows: Column<LeafKey> { block.column(after: Self.headBytes, Self.nodeBytes, count: count) }
 
     private func sides(_ side: Int) -> Column<Double> { column(side) }
 
     private func moments(_ side: Int) -> Column<Int64> { column(10 + side) }
 
-    private var counts: Column<Int> { column(14) }
+    /// The number of points of each child.
+    var counts: Column<Int> { column(14) }
 
     /// - Parameter number: the number of a column of 8-byte values, after the low keys
     private func column<Value: BitwiseCopyable>(_ number: Int) -> Column<Value> {
