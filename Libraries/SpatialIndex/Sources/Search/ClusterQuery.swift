@@ -88,9 +88,8 @@ private struct CellCounts: TreeVisitor, Sendable {
     mutating func visit(_ leaf: Leaf, of count: Int, _ step: TreeStep) -> Int {
         var points = 0
         filter.forEachRow(of: leaf, count, step) { row in
-            let (latitude, longitude) = leaf.degrees(row, of: count)
-            let degrees = DegreeBox(south: latitude, west: longitude, north: latitude, east: longitude)
-            add(1, degrees, to: cell(latitude, longitude))
+            let degrees = leaf.degrees(row, of: count)
+            add(1, degrees, to: cell(degrees.south, degrees.west))
             points += 1
         }
         return points

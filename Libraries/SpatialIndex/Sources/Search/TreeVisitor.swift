@@ -29,7 +29,7 @@ struct PointFilter {
     }
 
     func contains(_ row: Int, of leaf: Leaf) -> Bool {
-        leaf.overlaps(window, row) && box.contains(latitude: leaf.latitudes[row], longitude: leaf.longitudes[row])
+        (leaf.starts[row]...leaf.ends[row]).overlaps(window) && box.contains(leaf.degrees(row, of: leaf.count))
     }
 
     /// Calls a closure with each row of a leaf that passes the filter.
@@ -37,7 +37,7 @@ struct PointFilter {
     @inline(__always)
     func forEachRow(of leaf: Leaf, _ count: Int, _ step: TreeStep, _ body: (Int) -> Void) {
         leaf.forEachRow(of: count, overlapping: window) { row in
-            if step == .take || leaf.isInside(box, row, of: count) { body(row) }
+            if step == .take || box.contains(leaf.degrees(row, of: count)) { body(row) }
         }
     }
 }

@@ -76,20 +76,11 @@ struct Leaf: BitwiseCopyable, Sendable {
         Row(id: id(row), tag: tag(row), version: version(row), location: location(row), payload: payload(row))
     }
 
-    func vector(_ row: Int) -> UnitVector {
-        vector(row, of: count)
-    }
-
+    /// The box around one point.
     /// - Parameter count: ``count``, as in ``forEachRow(of:overlapping:_:)``
-    func isInside(_ box: DegreeBox, _ row: Int, of count: Int) -> Bool {
-        let degrees = degrees(row, of: count)
-        return box.contains(latitude: degrees.latitude, longitude: degrees.longitude)
-    }
-
-    /// - Parameter count: ``count``, as in ``forEachRow(of:overlapping:_:)``
-    func degrees(_ row: Int, of count: Int) -> (latitude: Double, longitude: Double) {
+    func degrees(_ row: Int, of count: Int) -> DegreeBox {
         let (latitudes, longitudes) = (column(24, Double.self, rows: count), column(32, Double.self, rows: count))
-        return (latitudes[row], longitudes[row])
+        return DegreeBox(south: latitudes[row], west: longitudes[row], north: latitudes[row], east: longitudes[row])
     }
 
     /// - Parameter count: ``count``, as in ``forEachRow(of:overlapping:_:)``
@@ -101,7 +92,7 @@ struct Leaf: BitwiseCopyable, Sendable {
 
     func location(_ row: Int) -> PointIndex.Location {
         PointIndex.Location(
-            latitude: latitudes[row], longitude: longitudes[row], vector: vector(row), span: starts[row]...ends[row])
+            latitude: latitudes[row], longitude: longitudes[row], vector: vector(row, of: count), span: starts[row]...ends[row])
     }
 
     var latitudes: Column<Double> { column(24, Double.self) }
@@ -118,10 +109,6 @@ struct Leaf: BitwiseCopyable, Sendable {
             box: Box(low: UnitVector(x: x.low, y: y.low, z: z.low), high: UnitVector(x: x.high, y: y.high, z: z.high)),
             degrees: DegreeBox(south: latitude.low, west: longitude.low, north: latitude.high, east: longitude.high),
             starts: Limits(starts), ends: Limits(low: ends[count - 1], high: ends[0]))
-    }
-
-    func overlaps(_ window: ClosedRange<Int64>, _ row: Int) -> Bool {
-        starts[row] <= window.upperBound && ends[row] >= window.lowerBound
     }
 
     /// Calls a closure with each row that overlaps a window in time.
