@@ -14,10 +14,8 @@ public struct NearestSearch: PointSearch {
         enum Node {
             case outer(OuterNode)
             case inner(InnerNode)
-            /// All points of the leaf overlap the window.
-            case leaf(Leaf)
-            /// Some points of the leaf may overlap the window.
-            case mixedLeaf(Leaf, count: Int32)
+            /// - Parameter mixed: the number of points if some of them may not overlap the window
+            case leaf(Leaf, mixed: Int32?)
         }
 
         var nearest: Double
@@ -78,10 +76,9 @@ public struct NearestSearch: PointSearch {
                 case .outer(let outer): consider(outer, chords, &work) { node, _, _ in .inner(node) }
                 case .inner(let inner):
                     consider(inner, chords, &work) { leaf, isMixed, index in
-                        isMixed ? .mixedLeaf(leaf, count: Int32(inner.counts[index])) : .leaf(leaf)
+                        .leaf(leaf, mixed: isMixed ? Int32(inner.counts[index]) : nil)
                     }
-                case .leaf(let leaf): look(into: leaf, chords, &work)
-                case .mixedLeaf(let leaf, let count): look(intoMixed: leaf, count: Int(count), &work)
+                case .leaf(let leaf, let mixed): look(into: leaf, mixed: mixed, chords, &work)
                 }
                 if work.isUsedUp { return candidates.min.map { $0.nearest > bound } ?? true }
             }
@@ -107,26 +104,21 @@ public struct NearestSearch: PointSearch {
         }
     }
 
-    private mutating func look(
-        into leaf: Leaf, _ chords: Column<Double>, _ work: inout VisitBudget
-    ) {
+    private mutating func look(into leaf: Leaf, mixed: Int32?, _ chords: Column<Double>, _ work: inout VisitBudget) {
         work.read(leaves: 1)
-        leaf.squaredChords(to: centre, into: chords)
         let before = hits.count
-        for row in 0..<leaf.count where chords[row] <= bound && chords[row] >= after.squaredChord {
-            add(row, of: leaf, chords[row])
-        }
-        keep(leaf, hits.count - before, &work)
-    }
-
-    /// Computes chords only for the rows that overlap the window, because often these are few.
-    private mutating func look(intoMixed leaf: Leaf, count: Int, _ work: inout VisitBudget) {
-        work.read(leaves: 1)
-        guard let window else { return }
-        let before = hits.count
-        leaf.forEachRow(of: count, overlapping: window) { row in
-            let chord = leaf.vector(row, of: count).squaredChord(to: centre)
-            if chord <= bound && chord >= after.squaredChord { add(row, of: leaf, chord) }
+        if let window, let mixed {
+            // Computes chords only for the rows that overlap the window, because often these are few.
+            let count = Int(mixed)
+            leaf.forEachRow(of: count, overlapping: window) { row in
+                let chord = leaf.vector(row, of: count).squaredChord(to: centre)
+                if chord <= bound && chord >= after.squaredChord { add(row, of: leaf, chord) }
+            }
+        } else {
+            leaf.squaredChords(to: centre, into: chords)
+            for row in 0..<leaf.count where chords[row] <= bound && chords[row] >= after.squaredChord {
+                add(row, of: leaf, chords[row])
+            }
         }
         keep(leaf, hits.count - before, &work)
     }
