@@ -152,7 +152,7 @@ import Testing
         let values = ["HUMON_STATEMENT_TIMEOUT_SECONDS": "7", "HUMON_STREAMS": "8", "HUMON_STREAMS_PER_ADDRESS": "9"]
         var reader = SettingReader(places: [(.environment, values)])
         let settings = Settings(&reader)
-        let configuration = settings.serverConfiguration(drain: Drain())
+        let configuration = settings.serverConfiguration(connections: 9, drain: Drain())
         #expect((configuration.streams.limits.total, configuration.streams.limits.perAddress) == (8, 9))
         let limits = configuration.limits
         #expect((limits.idleSeconds, limits.arrivalSeconds, limits.responseSeconds) == (75, 20, 27))

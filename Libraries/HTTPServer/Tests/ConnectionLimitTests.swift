@@ -1,6 +1,7 @@
 import Foundation
 import HTTPServer
 import NIOCore
+import NIOEmbedded
 import TestDatabase
 import TestHTTP
 import TestServer
@@ -17,6 +18,23 @@ import Testing
             #expect(!AcceptFailures.isShortage(IOError(errnoCode: code, reason: "accept")), "\(code)")
         }
         #expect(!AcceptFailures.isShortage(CancellationError()))
+    }
+
+    @Test func `after a connection that could not be accepted the server waits for a second, and counts it`() throws {
+        let failures = AcceptFailures()
+        let registry = ConnectionRegistry(ServerConfiguration(host: "127.0.0.1", port: 0))
+        let channel = EmbeddedChannel(handler: AcceptHandler(registry, failures, logger: .silent))
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        func reads() -> [Bool] { channel.options.compactMap { $0.value as? Bool } }
+        for code in [ECONNABORTED, EMFILE, EMFILE, ENOMEM] {
+            channel.pipeline.fireErrorCaught(IOError(errnoCode: code, reason: "accept"))
+        }
+        channel.embeddedEventLoop.advanceTime(by: .milliseconds(999))
+        #expect(reads() == [false])
+        channel.embeddedEventLoop.advanceTime(by: .milliseconds(1))
+        #expect(reads() == [true])
+        #expect(failures.total == 3)
+        _ = try? channel.finish()
     }
 
     /// Whether a new connection gets a response.

@@ -41,7 +41,7 @@ struct ServeCommand: AsyncParsableCommand {
                 database, connections: settings.databaseConnections, apps: settings.apps,
                 memoryBytes: settings.indexMegabytes * 1_000_000,
                 eventsPerUser: settings.eventsPerUser, treeKey: treeKey, logger: logger)
-            DescriptorLimit.raise(for: settings.connections, logger: logger)
+            let connections = DescriptorLimit.raise(for: settings.connections, logger: logger)
             settings.warnOfStreams(logger: logger)
             let drain = Drain()
             let api = API(
@@ -60,7 +60,7 @@ struct ServeCommand: AsyncParsableCommand {
             let banner = StartupBanner(
                 settings: settings, secret: source, untilReady: backend.modules[EventsModule.self].untilReady,
                 isLogEmpty: { settings.databaseURL == nil ? await backend.isLogEmpty() : false })
-            let configuration = settings.serverConfiguration(drain: drain)
+            let configuration = settings.serverConfiguration(connections: connections, drain: drain)
             let clients = Server(requests.router, configuration, logger: logger, onListening: banner.apiRuns)
             let admin = AdminResponder(
                 api, token: settings.adminToken.map(AdminToken.init),

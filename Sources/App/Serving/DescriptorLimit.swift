@@ -2,14 +2,24 @@ internal import Logging
 
 /// The maximum number of open files and sockets of the process.
 enum DescriptorLimit {
-    /// The number of descriptors for the database, files and operators.
+    /// The number of descriptors for the database, files and operators. Clients must not take the last one: Dispatch ends a process in which
+    /// a timer gets none.
     private static let ownNeed = 256
 
     /// Raises the limit as far as the system allows. The default is low for the sake of programs that use `select`.
-    static func raise(for connections: Int, logger: Logger) {
-        guard let limit = SystemCalls.raiseDescriptorLimit(), limit < UInt64(connections + ownNeed) else { return }
+    /// - Parameter connections: how many connections of clients are wanted
+    /// - Returns: how many of them the limit leaves room for
+    static func raise(for connections: Int, logger: Logger) -> Int {
+        guard let limit = SystemCalls.raiseDescriptorLimit().map({ Int(clamping: $0) }), limit < connections + ownNeed else {
+            return connections
+        }
+        let room = min(connections, max(limit - ownNeed, limit / 2))
         logger.warning(
             "fewer files may be open than HUMON_CONNECTIONS takes: raise the limit (LimitNOFILE, ulimit -Hn, docker run --ulimit nofile), or lower HUMON_CONNECTIONS",
-            metadata: ["limit": .stringConvertible(limit), "needed": .stringConvertible(connections + ownNeed)])
+            metadata: [
+                "limit": .stringConvertible(limit), "needed": .stringConvertible(connections + ownNeed),
+                "accepted_connections": .stringConvertible(room),
+            ])
+        return room
     }
 }

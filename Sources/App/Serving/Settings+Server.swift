@@ -16,7 +16,7 @@ extension Settings {
     }
 
     /// The configuration of the server for clients.
-    func serverConfiguration(drain: Drain) -> ServerConfiguration {
+    func serverConfiguration(connections: Int, drain: Drain) -> ServerConfiguration {
         var configuration = ServerConfiguration(host: host, port: port)
         configuration.limits.idleSeconds = FixedLimits.idleSeconds
         configuration.limits.arrivalSeconds = FixedLimits.arrivalSeconds
