@@ -15,8 +15,8 @@ extension UsersModule {
         let new = new ?? newToken()
         var rotated: (stream: StreamName, version: Int32)?
         let place = try await commands.handle(context) {
-            let user = try await table.user(of: old.digest)
-            if user == nil, let first = try await table.user(of: new.digest), try await didReplace(old, by: new, of: first) {
+            let user = try await table.user(of: old)
+            if user == nil, let first = try await table.user(of: new), try await didReplace(old, by: new, of: first) {
                 rotated = (first.id.stream, first.version)
                 return Decision([], to: first.id.stream, after: first.version, by: nil)
             }
@@ -64,7 +64,7 @@ extension UsersModule {
         guard token.isWellFormed else { return nil }
         do {
             return try await commands.handle(context) {
-                guard let user = try await table.user(of: token.digest) else { throw UserRejection.unknownToken }
+                guard let user = try await table.user(of: token) else { throw UserRejection.unknownToken }
                 return Decision(UserDomainEvent.revoked, to: user.id.stream, after: user.version, by: user.id.rawValue)
             }.place.position
         } catch UserRejection.unknownToken {

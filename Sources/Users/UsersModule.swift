@@ -22,6 +22,7 @@ public struct UsersModule: Sendable {
     private let dependencies: Dependencies
     private let logger: Logger
     private let ids: IDAllocator
+    private let lookup: TokenLookup
     private let recent = RecentUsers()
     /// `nil` in a process that follows no log.
     public let tokenEndings: TokenEndings?
@@ -33,11 +34,13 @@ public struct UsersModule: Sendable {
         dependencies = context.dependencies
         logger = context.logger
         ids = IDAllocator(sequence: Self.ids.name, client: database, history: context.log.history)
-        table = UsersTable(client: context.database)
+        let table = UsersTable(client: context.database)
+        self.table = table
         commands = CommandHandler(context, state: table.state)
         tokenEndings = context.notifier.map {
             TokenEndings(client: context.database, notifier: $0, logger: context.logger)
         }
+        lookup = TokenLookup(timeoutSeconds: database.configuration.answerTimeoutSeconds) { try await table.users(of: $0) }
     }
 
     /// The services that must run with the module.
@@ -72,12 +75,12 @@ public struct UsersModule: Sendable {
         return (first, token, place.position)
     }
 
-    /// Returns the user of a device; `nil` if the token is unknown, replaced, revoked, or not well formed. Every call asks the
-    /// database, so that a token that any node has replaced or revoked is dead on this node too.
+    /// Returns the user of a device; `nil` if the token is unknown, replaced, revoked, or not well formed. Every call asks the database,
+    /// together with calls at the same time.
     /// - Throws: `PostgresError`, `ReadModelError.behind`, `CancellationError`
     public func user(of token: DeviceToken) async throws -> UserID? {
         guard token.isWellFormed else { return nil }
-        return try await table.user(of: token.digest)?.id
+        return try await lookup.user(of: token.digest)
     }
 
     /// The streams that tell of a user.
@@ -115,7 +118,7 @@ public struct UsersModule: Sendable {
             return result
         }
         for _ in 1...Self.attempts {
-            guard let user = try await table.user(of: device)?.id else {
+            guard let user = try await lookup.user(of: device) else {
                 recent.failed(device, now: nil)
                 return nil
             }
@@ -125,7 +128,7 @@ public struct UsersModule: Sendable {
             } else {
                 condition = try await table.condition(for: user)
                 // The token may have ended before the condition was made.
-                guard try await table.user(of: device)?.id == user else { continue }
+                guard try await lookup.user(of: device) == user else { continue }
             }
             if case .some(let result) = try await context.requiring(condition, { try await command(user, $0) }) { return result }
             recent.failed(device, now: user)

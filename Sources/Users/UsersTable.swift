@@ -19,11 +19,17 @@ struct UsersTable: Sendable {
         return AppendCondition(stream: user.stream, lastID: last.envelope.id)
     }
 
-    /// The user whose present token has this digest; `nil` for an unknown, replaced or revoked one.
+    /// The users of these tokens, by digest. Unknown, replaced and revoked tokens have no entry.
     /// - Throws: `ReadModelError.behind`, `PostgresError`, `CancellationError`
-    func user(of device: DeviceDigest) async throws -> User? { try await users(where: "device = \(device.bytea)").first }
+    func users(of devices: [DeviceDigest]) async throws -> [DeviceDigest: UserID] {
+        let found = try await users(where: "device = ANY(\(devices.map(\.bytea)))")
+        return Dictionary(found.compactMap { user in user.device.map { ($0, user.id) } }) { first, _ in first }
+    }
 
-    /// - Throws: as ``user(of:)``
+    /// - Throws: as ``users(of:)``
+    func user(of token: DeviceToken) async throws -> User? { try await users(where: "device = \(token.digest.bytea)").first }
+
+    /// - Throws: as ``users(of:)``
     func user(_ id: UserID) async throws -> User? { try await users(where: "id = \(id.rawValue)").first }
 
     private func users(where condition: SQL) async throws -> [User] {
