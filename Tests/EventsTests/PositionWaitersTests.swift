@@ -7,8 +7,10 @@ import Testing
         let waiters = PositionWaiters()
         #expect(await waiters.wait(for: 5, seconds: 0) { 5 })
         async let waiting = waiters.wait(for: 5, seconds: 60) { 3 }
+        async let impatient = waiters.wait(for: 5, seconds: 0.1) { 3 }
         try await Task.sleep(for: .milliseconds(20))
         waiters.reached(4)
+        #expect(await !impatient)
         waiters.reached(5)
         #expect(await waiting)
     }
