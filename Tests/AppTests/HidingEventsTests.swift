@@ -59,6 +59,8 @@ import Testing
             #expect((unknown.status, unknown.error.contains("No event has the id 9.")) == (2, true), "\(unknown.error)")
             let blank = try await humon(["hide", "1", "--reason", " "])
             #expect((blank.status, blank.error.contains("The reason is blank.")) == (64, true), "\(blank.error)")
+            let long = try await humon(["hide", "1", "--reason", String(repeating: "Ann ", count: 251)])
+            #expect((long.status, long.error.contains("Ann")) == (64, false), "\(long.error)")
             #expect(try await humon(["unhide", "0"]).status == 64)
         }
     }

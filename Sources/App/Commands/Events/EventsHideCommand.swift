@@ -17,15 +17,26 @@ struct EventsHideCommand: AsyncParsableCommand {
 
     @OptionGroup var event: EventArgument
 
-    @Option(help: "Why the event is hidden, at most 1000 characters. Users never see it.", transform: HidingReason.init)
-    var reason: HidingReason
+    @Option(help: "Why the event is hidden, at most 1000 characters. Users never see it.")
+    var reason: String
 
     @OptionGroup var options: CommandOptions
 
+    /// - Throws: `ValidationError`
+    func validate() throws { _ = try hidingReason }
+
     func run() async throws {
-        let (id, reason) = (event.eventID, reason)
+        let (id, reason) = (event.eventID, try hidingReason)
         try await event.change(isHidden: true, options) { events, context in
             try await events.hide(id, reason: reason, context: context)
+        }
+    }
+
+    /// Not read by a transform: ArgumentParser would print the reason in the error.
+    /// - Throws: `ValidationError`
+    private var hidingReason: HidingReason {
+        get throws {
+            do { return try HidingReason(reason) } catch { throw ValidationError("\(error)") }
         }
     }
 }
