@@ -40,7 +40,7 @@ public struct DeviceDigest: Sendable, Hashable {
     /// Reads a stored digest; `nil` for another length and for upper-case digits, because one device must not have two texts.
     init?(stored text: String) {
         guard text.isHexadecimal(digits: 64) else { return nil }
-        let digits = Array(text)
-        bytes = stride(from: 0, to: 64, by: 2).compactMap { UInt8(String(digits[$0...$0 + 1]), radix: 16) }
+        let digits = text.utf8.map { $0 - ($0 < UInt8(ascii: "a") ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10) }
+        bytes = stride(from: 0, to: 64, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }
 }
