@@ -41,8 +41,9 @@ struct ServeCommand: AsyncParsableCommand {
                 database, connections: settings.databaseConnections, apps: settings.apps,
                 memoryBytes: settings.indexMegabytes * 1_000_000,
                 eventsPerUser: settings.eventsPerUser, treeKey: treeKey, logger: logger)
-            let connections = DescriptorLimit.raise(for: settings.connections, logger: logger)
-            settings.warnOfStreams(logger: logger)
+            let connections = DescriptorLimit.raise(
+                for: settings.connections, ofDatabase: settings.databaseConnections, logger: logger)
+            settings.warnOfStreams(connections: connections, logger: logger)
             let drain = Drain()
             let api = API(
                 backend.modules, settings: settings.api(secret: secret), drain: drain,

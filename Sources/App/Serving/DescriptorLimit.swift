@@ -1,15 +1,21 @@
+internal import Foundation
 internal import Logging
 
 /// The maximum number of open files and sockets of the process.
 enum DescriptorLimit {
-    /// The number of descriptors for the database, files and operators. Clients must not take the last one: Dispatch ends a process in which
-    /// a timer gets none.
-    private static let ownNeed = 256
+    /// The number of descriptors for files, operators and event loops, without those for PostgreSQL. Clients must not take the last one:
+    /// Dispatch ends a process in which a timer gets none.
+    private static let ownNeed = 256 + 3 * ProcessInfo.processInfo.activeProcessorCount
+    /// A connection of PostgreSQL has a socket, and a pipe with two ends.
+    private static let databaseNeed = 3
 
     /// Raises the limit as far as the system allows. The default is low for the sake of programs that use `select`.
-    /// - Parameter connections: how many connections of clients are wanted
-    /// - Returns: how many of them the limit leaves room for
-    static func raise(for connections: Int, logger: Logger) -> Int {
+    /// - Parameters:
+    ///   - connections: how many connections of clients are wanted
+    ///   - ofDatabase: how many connections of PostgreSQL the readers may have
+    /// - Returns: how many connections of clients the limit leaves room for
+    static func raise(for connections: Int, ofDatabase: Int, logger: Logger) -> Int {
+        let ownNeed = ownNeed + databaseNeed * ofDatabase
         guard let limit = SystemCalls.raiseDescriptorLimit().map({ Int(clamping: $0) }), limit < connections + ownNeed else {
             return connections
         }

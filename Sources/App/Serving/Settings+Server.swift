@@ -37,7 +37,7 @@ extension Settings {
     }
 
     /// Warns if streams of changes can take every connection, so that no other request is served.
-    func warnOfStreams(logger: Logger) {
+    func warnOfStreams(connections: Int, logger: Logger) {
         guard streams >= connections else { return }
         logger.warning(
             "HUMON_STREAMS leaves no connection for other requests: set HUMON_CONNECTIONS higher",

@@ -143,7 +143,8 @@ struct Settings: Sendable {
             "The maximum number of sign-ups on the map page per client address and minute, further ones get 429; 0 means no limit.",
             default: 10, in: 0...1_000_000)
         connections = reader.number(
-            "HUMON_CONNECTIONS", "The maximum number of open client connections; further ones wait to be accepted.",
+            "HUMON_CONNECTIONS",
+            "The maximum number of open client connections, fewer if the limit of open files is lower; further ones wait to be accepted.",
             default: 16_000, in: 1...1_000_000)
         connectionsPerAddress = reader.number(
             "HUMON_CONNECTIONS_PER_ADDRESS",
