@@ -152,6 +152,9 @@ final class ConnectionThread: Sendable {
         }
     }
 
+    /// The jobs in the queue stay there until the end of the connection.
+    func takeNoMoreJobs() { inbox.withLock { $0.hasEnded = true } }
+
     func answer(_ job: Job, with result: Result<[Rows], any Error>) {
         unanswered.subtract(1, ordering: .relaxed)
         job.reply.resolve(result)

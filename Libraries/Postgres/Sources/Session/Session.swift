@@ -45,7 +45,7 @@ final class Session {
     var statementNumber = 0
     var inFlight: Deque<InFlight> = []
     private var waiting: Deque<Job> = []
-    /// Whether jobs were answered since ``Connection/hasRoom()`` was called.
+    /// Whether jobs were answered since ``ConnectionThread/hasRoom()`` was called.
     private var hasAnswered = false
     /// The time of PostgreSQL's last answer, or of the begin of the first statement in flight.
     var progressAt = 0.0
@@ -109,6 +109,8 @@ final class Session {
                 break
             }
         }
+        // A caller that tries again gets another connection.
+        front.takeNoMoreJobs()
         for entry in inFlight where !entry.isOwn { front.answer(entry.job, with: .failure(reason)) }
         for job in waiting {
             front.answer(job, with: .failure(PostgresError.connectionLost(mayHaveRun: false)))
