@@ -106,7 +106,7 @@ struct Database: Sendable {
         return configuration
     }
 
-    /// The owner's rights, for statements that read or rewrite a whole table.
+    /// The owner's rights, for statements that rewrite a table.
     var asMaintainer: PostgresConfiguration {
         var configuration = asOwner
         configuration.statementTimeoutSeconds = configuration.maintenanceTimeoutSeconds

@@ -33,8 +33,10 @@ struct DemoCommand: AsyncParsableCommand {
         let logger = Logger.humon(settings.logLevel)
         let (count, seed, consent) = (Int(events), seed, consent)
         let example = try await Database.with(settings, .creating, logger: logger) { database in
-            let foreignPosition = try await withPostgres(database.asMaintainer, logger: logger) { client in
-                try await LogReader(client: client).firstPosition(notCausedBy: Backend.demoContext.requestID)
+            let foreignPosition = try await withPostgres(database.asOwner, logger: logger) { client in
+                try await client.withLongTransaction {
+                    try await LogReader(client: $0).firstPosition(notCausedBy: Backend.demoContext.requestID)
+                }
             }
             if let foreignPosition {
                 try await consent.require(

@@ -36,12 +36,12 @@ public struct StateReader: Sendable {
 
     /// Brings the read model to the end of the log.
     /// - Returns: whether it is there
-    /// - Throws: `PostgresError` if the database is away, `CancellationError`
+    /// - Throws: `PostgresError`, `CancellationError`
     private func catchUp() async throws -> Bool { try await readModels.catchUp(skipping: []).failures.isEmpty }
 
     /// Brings the read model to the end of the log if another version of the program has appended.
     /// - Returns: whether the read model holds every recorded event of its category
-    /// - Throws: `PostgresError` if the database is away, `CancellationError`
+    /// - Throws: `PostgresError`, `CancellationError`
     func reachesEnd() async throws -> Bool {
         if try await client.query(isInStep).decode(Bool.self).first == true { return true }
         return try await catchUp()

@@ -62,6 +62,12 @@ public final class LogNotifier: Service {
         announcements.continuation.yieldHighest(tail)
     }
 
+    /// A reader of the log has read it up to a cursor.
+    func saw(_ cursor: LogCursor) {
+        history.saw(cursor)
+        end.max(cursor.position, ordering: .relaxed)
+    }
+
     private func learn(_ tail: Int64) {
         // A lower end may be an older one, or the end of a log that lost its end.
         if end.max(tail, ordering: .relaxed).oldValue > tail { history.askForCheck() }

@@ -18,7 +18,7 @@ public struct LogReader: Sendable {
     /// Reads the next recorded events after a position, at most `limit` of them, in order. Position 0 means the start.
     /// - Throws: ``LogGapError`` if a position is missing.
     public func read(after position: Int64, limit: Int64) async throws -> [RecordedEvent] {
-        try await page(after: position, limit: limit, filter: .everything).events
+        Array(try await page(after: position, limit: limit, filter: .everything).events.prefix(Int(limit)))
     }
 
     /// Calls the body with all recorded events after a position, page by page. It reads the next page while the body runs.
@@ -40,7 +40,9 @@ public struct LogReader: Sendable {
 
     /// The recorded event at a position.
     /// - Throws: ``PostgresError``, ``LogGapError``, ``FormatError``, or `CancellationError`
-    public func read(position: Int64) async throws -> RecordedEvent? { try await read(after: position - 1, limit: 1).first }
+    public func read(position: Int64) async throws -> RecordedEvent? {
+        try await read(after: position - 1, limit: 1).first { $0.position == position }
+    }
 
     /// The position of the last recorded event; 0 for an empty log.
     /// - Throws: ``FormatError`` if it is beyond ``positionLimit``, which means that positions are missing

@@ -123,7 +123,7 @@ public struct LogTail: AsyncSequence, Sendable {
                     }
                     mayHaveMore = page.through - cursor.position == feed.pageLimit
                     cursor = page.end
-                    feed.notifier.history.saw(cursor)
+                    feed.notifier.saw(cursor)
                     return page
                 } catch let error as PostgresError where error.isUnavailability && error.sqlState != .queryCanceled {
                     mayHaveMore = true
