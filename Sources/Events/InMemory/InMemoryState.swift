@@ -19,11 +19,11 @@ public struct InMemoryStatus: Sendable, Hashable {
     public var phase = InMemoryPhase.off
     /// The content holds the log up to this position; 0 while it is not loaded.
     public var position: Int64 = 0
-    /// Number of things in the content.
+    /// Number of events in the content.
     public var count = 0
     /// Bytes of memory that the content takes.
     public var bytes = 0
-    /// The content's limit, of its bytes or of its things; 0 if the process keeps nothing in memory.
+    /// Maximum number of these bytes; 0 if the process keeps nothing in memory.
     public var limit = 0
     /// The time since the content was last known to hold the whole log, or since the process began to keep it.
     public var age = Duration.zero

@@ -24,7 +24,7 @@ final class PositionWaiters: Sendable {
     /// - Returns: false if the time is over first, if the task is cancelled, or if 1,000 tasks wait already
     func wait(for position: Int64, seconds: Double, reached: @Sendable () -> Int64) async -> Bool {
         if reached() >= position { return true }
-        let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
+        let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let number: Int? = state.withLock { state in
             guard state.waiting.count < Self.limit else { return nil }
             state.number += 1
