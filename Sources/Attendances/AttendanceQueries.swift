@@ -48,14 +48,29 @@ extension AttendancesModule {
         of event: EventID, for reader: UserID?, atLeast position: Int64? = nil
     ) async throws -> AttendanceSummary {
         try await require(position)
-        let attending: SQL = """
-            FROM \(identifier: AttendancesProjection.schema).attendances
-            WHERE event_id = \(event.rawValue) AND attended_at IS NOT NULL
+        // The count must not be older than this answer.
+        let isAttending = if let reader { try await attends(reader, event) } else { false }
+        return AttendanceSummary(count: try await counts.value(of: event) ?? 0, isAttending: isAttending)
+    }
+
+    private func attends(_ user: UserID, _ event: EventID) async throws -> Bool {
+        try await !database.query(
             """
-        let (count, isAttending) = try await database.query(
-            "SELECT (SELECT count(*) \(attending)), EXISTS (SELECT \(attending) AND user_id = \(reader?.rawValue ?? 0))"
-        ).decode((Int64, Bool).self)[0]
-        return AttendanceSummary(count: count, isAttending: isAttending)
+            SELECT 1::bigint FROM \(identifier: AttendancesProjection.schema).attendances
+            WHERE event_id = \(event.rawValue) AND user_id = \(user.rawValue) AND attended_at IS NOT NULL
+            """
+        ).isEmpty
+    }
+
+    /// Events without attendances have no entry.
+    static func counts(of events: [EventID], _ database: PostgresClient) async throws -> [EventID: Int64] {
+        let rows = try await database.query(
+            """
+            SELECT event_id, count(*) FROM \(identifier: AttendancesProjection.schema).attendances
+            WHERE event_id = ANY(\(events.map(\.rawValue))) AND attended_at IS NOT NULL GROUP BY event_id
+            """
+        ).decode((Int64, Int64).self)
+        return Dictionary(rows.map { (EventID(rawValue: $0), $1) }) { first, _ in first }
     }
 
     /// The users who attend an event, in the order of their ids. The event's owner alone may read them, which the caller checks.

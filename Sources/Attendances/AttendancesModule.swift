@@ -28,11 +28,17 @@ public struct AttendancesModule: Sendable {
 
     let database: PostgresClient
     let events: EventsModule
+    /// The numbers of attendances, by event. A count reads all attendances of its event.
+    let counts: BatchedLookup<EventID, Int64>
     private let commands: CommandHandler
 
     package init(_ context: ModuleContext) {
-        database = context.database
+        let database = context.database
+        self.database = database
         events = context[EventsModule.self]
+        counts = BatchedLookup(timeoutSeconds: database.configuration.answerTimeoutSeconds) {
+            try await Self.counts(of: $0, database)
+        }
         commands = CommandHandler(context, state: StateReader(of: AttendancesProjection(), client: database))
     }
 

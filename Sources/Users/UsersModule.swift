@@ -22,7 +22,7 @@ public struct UsersModule: Sendable {
     private let dependencies: Dependencies
     private let logger: Logger
     private let ids: IDAllocator
-    private let lookup: TokenLookup
+    private let lookup: BatchedLookup<DeviceDigest, UserID>
     private let recent = RecentUsers()
     /// `nil` in a process that follows no log.
     public let tokenEndings: TokenEndings?
@@ -40,7 +40,7 @@ public struct UsersModule: Sendable {
         tokenEndings = context.notifier.map {
             TokenEndings(client: context.database, notifier: $0, logger: context.logger)
         }
-        lookup = TokenLookup(timeoutSeconds: database.configuration.answerTimeoutSeconds) { try await table.users(of: $0) }
+        lookup = BatchedLookup(timeoutSeconds: database.configuration.answerTimeoutSeconds) { try await table.users(of: $0) }
     }
 
     /// The services that must run with the module.
@@ -80,7 +80,7 @@ public struct UsersModule: Sendable {
     /// - Throws: `PostgresError`, `ReadModelError.behind`, `CancellationError`
     public func user(of token: DeviceToken) async throws -> UserID? {
         guard token.isWellFormed else { return nil }
-        return try await lookup.user(of: token.digest)
+        return try await lookup.value(of: token.digest)
     }
 
     /// The streams that tell of a user.
@@ -118,7 +118,7 @@ public struct UsersModule: Sendable {
             return result
         }
         for _ in 1...Self.attempts {
-            guard let user = try await lookup.user(of: device) else {
+            guard let user = try await lookup.value(of: device) else {
                 recent.failed(device, now: nil)
                 return nil
             }
@@ -128,7 +128,7 @@ public struct UsersModule: Sendable {
             } else {
                 condition = try await table.condition(for: user)
                 // The token may have ended before the condition was made.
-                guard try await lookup.user(of: device) == user else { continue }
+                guard try await lookup.value(of: device) == user else { continue }
             }
             if case .some(let result) = try await context.requiring(condition, { try await command(user, $0) }) { return result }
             recent.failed(device, now: user)

@@ -1,19 +1,19 @@
 internal import Postgres
 internal import Synchronization
 
-/// Finds the users of tokens in the database, many callers with one query.
+/// Looks values up in the database, many callers with one query, so that a thousand callers cost the database little more than one.
 ///
-/// While a query runs, callers queue; the next query takes the whole queue, without a timer. Nothing is cached, so that a token that
-/// any node has replaced or revoked is dead on this node too.
-final class TokenLookup: Sendable {
-    typealias Search = @Sendable ([DeviceDigest]) async throws -> [DeviceDigest: UserID]
+/// While a query runs, callers queue; the next query takes the whole queue, without a timer. Nothing is cached: what any node wrote
+/// before a call is in its result.
+public final class BatchedLookup<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    public typealias Search = @Sendable ([Key]) async throws -> [Key: Value]
 
     struct Caller: Sendable {
-        var device: DeviceDigest
+        var key: Key
         var deadline: ContinuousClock.Instant
-        /// Whether a query with this device runs.
+        /// Whether a query with this key runs.
         var isAsked = false
-        var continuation: CheckedContinuation<UserID?, any Error>
+        var continuation: CheckedContinuation<Value?, any Error>
     }
 
     struct State: Sendable {
@@ -23,10 +23,8 @@ final class TokenLookup: Sendable {
         var isTimed = false
     }
 
-    /// Maximum number of waiting callers; a further one is refused.
-    static let callerLimit = 10_000
     /// Seconds between two checks for waits that have exceeded their time limit.
-    private static let expirySeconds = 0.1
+    private static var expirySeconds: Double { 0.1 }
 
     private let timeoutSeconds: Double
     private let callerLimit: Int
@@ -35,17 +33,18 @@ final class TokenLookup: Sendable {
 
     /// - Parameters:
     ///   - timeoutSeconds: the longest wait of a caller, for the query before its own too
-    ///   - search: finds the users of all devices; devices without a user have no entry
-    init(timeoutSeconds: Double, callerLimit: Int = callerLimit, search: @escaping Search) {
+    ///   - callerLimit: maximum number of waiting callers; a further one is refused
+    ///   - search: finds the values of all keys; a key without a value has no entry
+    public init(timeoutSeconds: Double, callerLimit: Int = 10_000, search: @escaping Search) {
         self.timeoutSeconds = timeoutSeconds
         self.callerLimit = callerLimit
         self.search = search
     }
 
-    /// The user of a device at a moment after the call.
-    /// - Returns: `nil` if no user has the token now
+    /// The value of a key at a moment after the call.
+    /// - Returns: `nil` if the key has none
     /// - Throws: the error of the search, `PostgresError.deadlineExceeded`, `PostgresError.unavailable`, `CancellationError`
-    func user(of device: DeviceDigest) async throws -> UserID? {
+    public func value(of key: Key) async throws -> Value? {
         let number = state.withLock { state in
             state.number += 1
             return state.number
@@ -53,7 +52,7 @@ final class TokenLookup: Sendable {
         let deadline = ContinuousClock.now + .seconds(timeoutSeconds)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let caller = Caller(device: device, deadline: deadline, continuation: continuation)
+                let caller = Caller(key: key, deadline: deadline, continuation: continuation)
                 let (isAccepted, starts, startsTimer) = state.withLock { state in
                     guard state.callers.count < callerLimit else { return (false, false, false) }
                     state.callers[number] = caller
@@ -61,7 +60,7 @@ final class TokenLookup: Sendable {
                     return (true, !state.isRunning, !state.isTimed)
                 }
                 guard isAccepted else {
-                    let error = PostgresError.unavailable(reason: "\(callerLimit) callers wait for the user of a token already")
+                    let error = PostgresError.unavailable(reason: "\(callerLimit) callers wait for the same query already")
                     return continuation.resume(throwing: error)
                 }
                 if starts { Task { await run() } }
@@ -76,10 +75,10 @@ final class TokenLookup: Sendable {
 
     /// Runs queries until no caller waits for one.
     private func run() async {
-        while let (numbers, devices) = nextBatch() {
+        while let (numbers, keys) = nextBatch() {
             do {
-                let found = try await search(Array(Set(devices)))
-                for (number, device) in zip(numbers, devices) { end([number], .success(found[device])) }
+                let found = try await search(Array(Set(keys)))
+                for (number, key) in zip(numbers, keys) { end([number], .success(found[key])) }
             } catch {
                 end(numbers, .failure(error))
             }
@@ -87,7 +86,7 @@ final class TokenLookup: Sendable {
     }
 
     /// Takes all callers that no query has; `nil` if there are none.
-    private func nextBatch() -> (numbers: [Int], devices: [DeviceDigest])? {
+    private func nextBatch() -> (numbers: [Int], keys: [Key])? {
         state.withLock { state in
             let numbers = state.callers.filter { !$0.value.isAsked }.keys.sorted()
             guard !numbers.isEmpty else {
@@ -95,12 +94,12 @@ final class TokenLookup: Sendable {
                 return nil
             }
             for number in numbers { state.callers[number]?.isAsked = true }
-            return (numbers, numbers.compactMap { state.callers[$0]?.device })
+            return (numbers, numbers.compactMap { state.callers[$0]?.key })
         }
     }
 
     /// Resumes the callers that still wait.
-    private func end(_ numbers: [Int], _ result: Result<UserID?, any Error>) {
+    private func end(_ numbers: [Int], _ result: Result<Value?, any Error>) {
         let callers = state.withLock { state in numbers.compactMap { state.callers.removeValue(forKey: $0) } }
         for caller in callers { caller.continuation.resume(with: result) }
     }
