@@ -54,6 +54,14 @@ import Testing
         #expect(history.generation == LogGeneration(number: 1))
     }
 
+    @Test(arguments: Int64(1)...40) func `the newest cursor is evidence after any number of cursors`(count: Int64) {
+        let history = LogHistory(cursorLimit: 8, logger: .quiet)
+        for position in 1...count { history.committed(commit(at: position)) }
+        #expect(history.generation == LogGeneration())
+        history.committed(commit(at: count))
+        #expect(history.generation == LogGeneration(number: 1))
+    }
+
     /// - Parameter since: the number of events that are recorded after the loss
     @Test(arguments: [0, 1, 9]) func `a check after more cursors than the limit notices a loss, and only a loss`(since: Int)
         async throws
