@@ -1,5 +1,5 @@
-/// The limits of a node without a setting of their own, beside those of `API`. docs/settings.md lists all, with what a client gets
-/// beyond each.
+/// The limits of a node without a setting of their own, beside those of `API`. docs/settings.md lists all limits, and the
+/// answer that a client gets beyond each.
 enum FixedLimits {
     static let headerBytes = 32_768
     static let arrivalSeconds = 20

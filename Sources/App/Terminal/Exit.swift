@@ -48,7 +48,7 @@ extension Humon {
             let code = exitCode(for: error).rawValue
             let output = code == Exit.done ? FileHandle.standardOutput : FileHandle.standardError
             let message = [fullMessage(for: error), hint(for: error)].filter { !$0.isEmpty }.joined(separator: "\n")
-            // The message may repeat what was typed.
+            // The message may repeat text from the command line.
             let lines = message.split(separator: "\n", omittingEmptySubsequences: false).map { harmless(String($0)) }
             if !message.isEmpty { output.write(Data((lines.joined(separator: "\n") + "\n").utf8)) }
             Exit.now(code)

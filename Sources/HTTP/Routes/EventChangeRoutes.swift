@@ -36,7 +36,7 @@ struct EventChangeRoutes: Sendable {
         return stream(search, after: isOfThisLog ? since : nil, try position(), of: reader)
     }
 
-    /// The user whose token a stream needs, and a moment before the token was looked up.
+    /// A reader of a stream that needs a token: the token's user, and a moment before the token was looked up.
     private typealias Reader = (user: UserID, mark: TokenEndings.Mark, endings: TokenEndings)
 
     /// - Returns: `nil` if everyone may read

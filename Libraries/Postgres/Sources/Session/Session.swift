@@ -89,7 +89,7 @@ final class Session {
         while true {
             let (jobs, isClosing) = front.takeJobs()
             waiting.append(contentsOf: jobs)
-            // The session may have ended since the last look. What is not sent yet can run on another connection.
+            // PostgreSQL may have ended the session since the last look. Jobs that are not sent yet can run on another connection.
             if inFlight.isEmpty, !waiting.isEmpty, !receive(front: front) { break }
             guard send(front: front) else { break }
             if hasAnswered {

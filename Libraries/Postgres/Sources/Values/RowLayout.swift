@@ -105,7 +105,7 @@ extension LeasedConnection {
     /// - Throws: ``PostgresError``, or `CancellationError`
     public func copy(_ batches: [EncodedRows]) async throws {
         for (command, batches) in Dictionary(grouping: batches, by: \.copyCommand).sorted(by: { $0.key < $1.key }) {
-            // What is not sent yet. The connection's thread takes it.
+            // The connection's thread takes the pieces one by one.
             let rest = Mutex(([EncodedRows.header] + batches.map(\.tuples) + [EncodedRows.trailer])[...])
             try await copyIn(command) { rest.withLock { $0.popFirst() } }
         }

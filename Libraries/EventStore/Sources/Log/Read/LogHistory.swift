@@ -32,7 +32,7 @@ public final class LogHistory: Sendable {
     let dueChecks: AsyncStream<Void>
     private let checkIsDue: AsyncStream<Void>.Continuation
     private let number = Atomic(0)
-    /// The cursors, as ids by position: the last one that a check found, and those that were seen since.
+    /// The ids of the cursors, by position. The history keeps the last cursor that a check found, and the cursors that came after it.
     private let cursors = Mutex<[Int64: UUID]>([:])
     private let cursorLimit: Int
     private let logger: Logger

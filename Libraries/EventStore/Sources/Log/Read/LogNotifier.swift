@@ -43,7 +43,7 @@ public final class LogNotifier: Service {
     }
 
     /// Emits a position whenever the log may have grown to it, and `Int64.max` if the reader is to look at the log in any case, as at the
-    /// beginning. Of the elements that arrive while the reader is busy, the highest stays.
+    /// beginning. A busy reader gets the highest one of the elements that arrived meanwhile.
     package func wakes() -> AsyncStream<Int64> {
         let (stream, continuation) = AsyncStream.makeStream(of: Int64.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in
@@ -120,7 +120,7 @@ public final class LogNotifier: Service {
             let before = end.load(ordering: .relaxed)
             do {
                 let position = try await history.check(client)
-                // What was announced may be beyond the end of the log.
+                // A loss leaves the announced position beyond the end of the log.
                 _ = end.compareExchange(expected: before, desired: position, ordering: .relaxed)
             } catch {
                 logger.debug("the log's history could not be checked", metadata: ["error": "\(error)"])
