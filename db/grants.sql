@@ -1,5 +1,5 @@
 -- The rights of the application's role. `humon migrate` runs this file after the migrations, every time: a restored dump contains
--- neither roles nor rights on the database.
+-- neither roles nor rights on the database. The search_path is that of the Migrator.
 DO $$
 BEGIN
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'log_app') THEN
@@ -30,8 +30,8 @@ BEGIN
     IF NOT pg_has_role(current_user, 'log_reader', 'USAGE') THEN
         EXECUTE format('GRANT log_reader TO %I', current_user);
     END IF;
-    -- For the schemas of the read models, which projections create, and own.
-    EXECUTE format('GRANT CREATE ON DATABASE %I TO log_app', current_database());
+    -- Before release 1.0.0 the application made the schemas of its read models.
+    EXECUTE format('REVOKE CREATE ON DATABASE %I FROM log_app, log_reader', current_database());
 END
 $$;
 
@@ -39,10 +39,11 @@ GRANT USAGE ON SCHEMA humon TO log_app;
 GRANT SELECT ON humon.migrations TO log_app;
 GRANT USAGE ON SCHEMA log TO log_app;
 -- Not INSERT: log.append alone records events and commands, and log.keep_tree the tree over them.
-GRANT SELECT ON log.recorded_events, log.commands, log.pepper, log.tiles, log.tree_checkpoints TO log_app;
+-- The functions of db/functions/read_models.sql alone make, move and drop read models.
+GRANT SELECT ON log.append_lock, log.recorded_events, log.commands, log.pepper, log.tiles, log.tree_checkpoints, log.projections, log.read_models,
+    log.inline_read_models TO log_app;
 GRANT SELECT, INSERT ON log.program_formats TO log_app;
-GRANT SELECT, INSERT, UPDATE, DELETE ON log.read_models, log.inline_read_models, log.leases, log.subscriptions,
-    log.parked_streams TO log_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON log.leases, log.subscriptions, log.parked_streams TO log_app;
 GRANT SELECT, USAGE ON ALL SEQUENCES IN SCHEMA log TO log_app;
 
 GRANT USAGE ON SCHEMA humon, log TO log_reader;
@@ -57,31 +58,40 @@ GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA log TO log_app;
 GRANT EXECUTE ON FUNCTION log.tail, log.recorded, log.versions, log.idempotency_records, log.read_model_positions, log.leased_until,
     log.is_leased, log.lock_class, log.holders, log.is_held, log.cloud_event, log.entries TO log_reader;
 
--- The application's role owns the read models, and the reader reads them. Projections grant this when they create their tables. A dump
--- that was restored into a cluster without these roles has neither owners nor rights.
+-- Servers, rebuilds and the drop of a copy know each other by advisory locks, which every role of a database may take. Only a superuser can
+-- change that: deploy/postgres/roles does, and `humon doctor` says where it is missing.
 DO $$
 DECLARE
-    copy record;
-    owned name;
+    open regprocedure;
 BEGIN
-    FOR copy IN SELECT n.oid, n.nspname, n.nspowner FROM pg_namespace AS n
-        WHERE EXISTS (SELECT FROM log.read_models AS m WHERE m.schema = n.nspname)
-    LOOP
-        IF copy.nspowner <> 'log_app'::regrole THEN
-            EXECUTE format('ALTER SCHEMA %I OWNER TO log_app', copy.nspname);
-        END IF;
-        FOR owned IN SELECT c.relname FROM pg_class AS c
-            WHERE c.relnamespace = copy.oid AND c.relkind IN ('r', 'p', 'v', 'm') AND c.relowner <> 'log_app'::regrole
+    IF (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+        FOR open IN
+            SELECT oid FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace AND proname ~ '^pg_(try_)?advisory_(xact_)?lock'
+                AND has_function_privilege('public', oid, 'EXECUTE')
         LOOP
-            EXECUTE format('ALTER TABLE %I.%I OWNER TO log_app', copy.nspname, owned);
+            EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', open);
+            EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO log_app', open);
         END LOOP;
-        IF NOT has_schema_privilege('log_reader', copy.oid, 'USAGE') OR EXISTS (
-            SELECT FROM pg_class AS c WHERE c.relnamespace = copy.oid AND c.relkind IN ('r', 'p', 'v', 'm')
-                AND NOT has_table_privilege('log_reader', c.oid, 'SELECT')
-        ) THEN
-            EXECUTE format('GRANT USAGE ON SCHEMA %I TO log_reader', copy.nspname);
-            EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO log_reader', copy.nspname);
-        END IF;
+    END IF;
+END
+$$;
+
+-- A dump that was restored into a cluster without these roles has no rights on the read models.
+DO $$
+DECLARE
+    declared name;
+BEGIN
+    FOR declared IN
+        SELECT n.nspname FROM pg_namespace AS n
+        CROSS JOIN LATERAL (
+            SELECT FROM log.projections AS p WHERE n.nspname ~ ('^' || p.name || '_v' || p.version || '(_rebuild|_verify|_previous)?$')
+        ) AS declared
+        WHERE NOT (has_schema_privilege('log_app', n.oid, 'USAGE') AND has_schema_privilege('log_reader', n.oid, 'USAGE'))
+            OR has_schema_privilege('log_app', n.oid, 'CREATE') OR EXISTS (
+                SELECT FROM pg_class AS c WHERE c.relnamespace = n.oid AND c.relkind = 'r'
+                    AND NOT (has_table_privilege('log_app', c.oid, 'DELETE') AND has_table_privilege('log_reader', c.oid, 'SELECT')))
+    LOOP
+        PERFORM log.grant_read_model(declared);
     END LOOP;
 END
 $$;

@@ -39,9 +39,9 @@ PROJECT = {
     **{f"Libraries/{name}/Sources/{name}.swift": "" for name in LIBRARIES},
     **{f"Sources/{name}/{name}Module.swift": "" for name in ("HTTP", "Web", "App", "humon")},
     "Sources/Users/UsersProjection.swift":
-        'struct UsersProjection: Projection {\n    static let name = "users"\n    "CREATE TABLE \\(schema).devices (id bigint);"\n}\n',
+        'struct UsersProjection: Projection {\n    static let name = "users"\n    "CREATE TABLE devices (id bigint);"\n}\n',
     "Sources/Events/EventsProjection.swift":
-        'struct EventsProjection: Projection {\n    static let name = "events"\n    "CREATE TABLE \\(schema).events (id bigint);"\n}\n',
+        'struct EventsProjection: Projection {\n    static let name = "events"\n    "CREATE TABLE events (id bigint);"\n}\n',
 }
 
 

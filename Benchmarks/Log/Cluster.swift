@@ -15,7 +15,9 @@ struct Cluster: Sendable {
             _ = try await client.query("CREATE DATABASE \(identifier: name) TEMPLATE template0")
         }
         let database = Database(url: "\(url) dbname=\(name)")
-        if migrated { try await database.administer { client in _ = try await Migrator(client: client).migrate() } }
+        if migrated {
+            try await database.administer { client in _ = try await LogSchema(projections: [], client: client).migrate() }
+        }
         return database
     }
 

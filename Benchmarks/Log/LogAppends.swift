@@ -27,6 +27,9 @@ struct LogAppends: Sendable {
     init(cluster: Cluster, database: String, projections: [any Projection], seconds: Int) async throws {
         self.init(
             database: try await cluster.createDatabase(database, migrated: true), projections: projections, seconds: seconds)
+        try await self.database.administer { client in
+            _ = try await LogSchema(projections: projections, client: client).migrate()
+        }
         try await self.database.withWriter(connections: 4) { client in
             try await ReadModels(projections: projections, client: client, logger: .quiet).prepare()
         }

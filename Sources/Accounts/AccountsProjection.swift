@@ -37,30 +37,28 @@ struct AccountsProjection: Projection {
         var erased: [AccountID] = []
     }
 
-    static func tables(in schema: String) -> String {
+    static let tables =
         """
-        CREATE TABLE \(schema).accounts (
+        CREATE TABLE accounts (
             id bigint PRIMARY KEY,
             version integer NOT NULL,
             name text,
             email text COLLATE "C" NOT NULL,
             password text NOT NULL
         );
-        CREATE TABLE \(schema).account_tokens (
+        CREATE TABLE account_tokens (
             -- The digest.
             token text COLLATE "C" PRIMARY KEY,
             account_id bigint NOT NULL,
             issued integer NOT NULL
         );
         """
-    }
 
-    static func indexes(in schema: String) -> String {
+    static let indexes =
         """
-        ALTER TABLE \(schema).accounts ADD CONSTRAINT accounts_email UNIQUE (email);
-        CREATE INDEX account_tokens_of_account ON \(schema).account_tokens (account_id, issued);
+        ALTER TABLE accounts ADD CONSTRAINT accounts_email UNIQUE (email);
+        CREATE INDEX account_tokens_of_account ON account_tokens (account_id, issued);
         """
-    }
 
     func fold(_ envelopes: [EventEnvelope<AccountDomainEvent>]) -> Changes {
         var rows: [AccountID: Row] = [:]

@@ -92,6 +92,9 @@ struct Database: Sendable {
         return try result.get()
     }
 
+    /// No session resolves a name in a schema where another role may create objects: `"$user"` and `public` are not searched.
+    private static let fixedSearchPath = ["search_path": "pg_catalog, pg_temp"]
+
     /// The erasure list, if there is one.
     var erasureFile: ErasureFile? { settings.erasures.map { ErasureFile(path: $0) } }
 
@@ -101,6 +104,7 @@ struct Database: Sendable {
         configuration.applicationName = sessionName
         configuration.connections = 1
         configuration.isPooled = settings.isDatabasePooled
+        configuration.sessionSettings = Self.fixedSearchPath
         configuration.statementTimeoutSeconds = Double(settings.statementTimeoutSeconds)
         configuration.acquireTimeoutSeconds = Double(configuration.connectTimeoutSeconds)
         return configuration
@@ -122,7 +126,7 @@ struct Database: Sendable {
         configuration.statementTimeoutSeconds = Double(settings.statementTimeoutSeconds)
         configuration.role = LogRights.applicationRole
         // Every statement of the API has an index. A plan made while a table was small must not outlive its growth.
-        configuration.sessionSettings = ["enable_seqscan": "off"]
+        configuration.sessionSettings = Self.fixedSearchPath.merging(["enable_seqscan": "off"]) { $1 }
         return configuration
     }
 
@@ -161,7 +165,7 @@ struct Database: Sendable {
     func lacksMigrations(logger: Logger) async throws -> Bool {
         do {
             return try await withPostgres(asOwner, logger: logger) { client in
-                try await !Migrator(client: client).pending().isEmpty
+                try await !LogSchema(projections: Backend.projections, client: client).pending().isEmpty
             }
         } catch is PostgresError {
             return false
@@ -173,8 +177,9 @@ struct Database: Sendable {
     /// - Throws: ``CommandFailure`` if migrations are missing and must not be applied; `PostgresError`
     func migrate(isTrial: Bool = false, logger: Logger) async throws {
         try await withPostgres(asOwner, logger: logger) { client in
+            let schema = LogSchema(projections: Backend.projections, client: client)
             guard settings.migrates, !isTrial else {
-                let pending = try await Migrator(client: client).pending()
+                let pending = try await schema.pending()
                 guard pending.isEmpty else {
                     throw CommandFailure(
                         "The database lacks migrations (\(pending.joined(separator: ", "))): run humon migrate, or set HUMON_MIGRATE=true."
@@ -182,7 +187,7 @@ struct Database: Sendable {
                 }
                 return
             }
-            for name in try await Migrator(client: client).migrate() {
+            for name in try await schema.migrate() {
                 logger.notice("migration applied", metadata: ["name": "\(name)"])
             }
         }

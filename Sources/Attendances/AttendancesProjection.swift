@@ -17,9 +17,9 @@ struct AttendancesProjection: Projection {
         var changed: [Attendance] = []
     }
 
-    static func tables(in schema: String) -> String {
+    static let tables =
         """
-        CREATE TABLE \(schema).attendances (
+        CREATE TABLE attendances (
             event_id bigint NOT NULL,
             user_id bigint NOT NULL,
             version integer NOT NULL,
@@ -29,13 +29,11 @@ struct AttendancesProjection: Projection {
             PRIMARY KEY (event_id, user_id) INCLUDE (attended_at)
         );
         """
-    }
 
-    static func indexes(in schema: String) -> String {
+    static let indexes =
         """
-        CREATE INDEX attendances_of_user ON \(schema).attendances (user_id, attended_at, event_id);
+        CREATE INDEX attendances_of_user ON attendances (user_id, attended_at, event_id);
         """
-    }
 
     /// The last domain event of an attendance has the whole row.
     func fold(_ envelopes: [EventEnvelope<AttendanceDomainEvent>]) -> Changes {

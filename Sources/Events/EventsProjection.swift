@@ -19,9 +19,9 @@ struct EventsProjection: Projection {
         var erased: [EventID] = []
     }
 
-    static func tables(in schema: String) -> String {
+    static let tables =
         """
-        CREATE TABLE \(schema).events (
+        CREATE TABLE events (
             id bigint PRIMARY KEY,
             version integer NOT NULL,
             owner_id bigint NOT NULL,
@@ -40,14 +40,12 @@ struct EventsProjection: Projection {
             is_hidden boolean NOT NULL
         );
         """
-    }
 
-    static func indexes(in schema: String) -> String {
+    static let indexes =
         """
-        CREATE INDEX events_near ON \(schema).events (band, lon);
-        CREATE INDEX events_of_owner ON \(schema).events (owner_id, id);
+        CREATE INDEX events_near ON events (band, lon);
+        CREATE INDEX events_of_owner ON events (owner_id, id);
         """
-    }
 
     func fold(_ envelopes: [EventEnvelope<EventDomainEvent>]) -> Changes {
         var rows: [EventID: EventRow] = [:]

@@ -53,9 +53,9 @@ struct TasksProjection: Projection {
         var erased: [TaskID] = []
     }
 
-    static func tables(in schema: String) -> String {
+    static let tables =
         """
-        CREATE TABLE \(schema).tasks (
+        CREATE TABLE tasks (
             id bigint PRIMARY KEY,
             version integer NOT NULL,
             account_id bigint NOT NULL,
@@ -65,11 +65,8 @@ struct TasksProjection: Projection {
             is_completed boolean NOT NULL
         );
         """
-    }
 
-    static func indexes(in schema: String) -> String {
-        "CREATE INDEX tasks_of_account ON \(schema).tasks (account_id, created_at, id);"
-    }
+    static let indexes = "CREATE INDEX tasks_of_account ON tasks (account_id, created_at, id);"
 
     func fold(_ envelopes: [EventEnvelope<TaskDomainEvent>]) -> Changes {
         var rows: [TaskID: Row] = [:]

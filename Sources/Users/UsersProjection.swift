@@ -15,20 +15,17 @@ struct UsersProjection: Projection {
         var changed: [User] = []
     }
 
-    static func tables(in schema: String) -> String {
+    static let tables =
         """
-        CREATE TABLE \(schema).users (
+        CREATE TABLE users (
             id bigint PRIMARY KEY,
             version integer NOT NULL,
             -- NULL after the token was revoked.
             device bytea
         );
         """
-    }
 
-    static func indexes(in schema: String) -> String {
-        "ALTER TABLE \(schema).users ADD CONSTRAINT users_device UNIQUE (device);"
-    }
+    static let indexes = "ALTER TABLE users ADD CONSTRAINT users_device UNIQUE (device);"
 
     /// The last domain event of a user has the whole row.
     func fold(_ envelopes: [EventEnvelope<UserDomainEvent>]) -> Changes {

@@ -92,6 +92,7 @@ private struct Hostile: Sendable {
                     let fault = verification.violations.first { $0.reason.contains(hostile.reason) }
                     #expect(fault?.firstPosition == Int64(hostile.position), "\(hostile.reason): \(verification.violations)")
                 }
+                try await database.declare(Backend.projections)
                 try await database.withClient(role: "log_app", connections: 4) { client in
                     do {
                         try await Backend.readModels(client).prepare()

@@ -110,8 +110,8 @@ import Testing
                 try await database.withClient { client in
                     // The import holds the lock of the log and waits for the first line.
                     let isWaiting: SQL = """
-                        SELECT count(*) > 0 FROM pg_locks JOIN pg_database AS d ON d.oid = database
-                        WHERE locktype = 'advisory' AND granted AND d.datname = current_database()
+                        SELECT count(*) > 0 FROM pg_locks
+                        WHERE relation = 'log.append_lock'::regclass AND mode = 'ExclusiveLock' AND granted
                         """
                     try await eventually("the import to hold the log's lock") {
                         try await client.query(isWaiting).decode(Bool.self)[0]

@@ -55,8 +55,9 @@ import Users
                 let schema = EventsProjection.schema
                 try await client.withConnection { connection in
                     try await connection.query("CREATE SCHEMA \(identifier: schema)")
-                    try await connection.execute(
-                        script: EventsProjection.tables(in: schema) + EventsProjection.indexes(in: schema))
+                    try await connection.query("SET search_path = \(identifier: schema)")
+                    try await connection.execute(script: EventsProjection.tables + EventsProjection.indexes)
+                    try await connection.query("RESET search_path")
                     try await connection.run(
                         EventsProjection().writes(for: .init(created: events.map(EventRow.init)), in: schema).map(\.statement))
                 }

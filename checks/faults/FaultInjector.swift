@@ -91,7 +91,7 @@ struct FaultInjector: Sendable {
                 try await client.query(
                     """
                     SELECT pg_terminate_backend(pid) FROM pg_locks
-                    WHERE locktype = 'advisory' AND granted AND objid = (x'0068756d6f6e01'::bigint & 4294967295)::oid
+                    WHERE relation = 'log.append_lock'::regclass AND mode = 'ExclusiveLock' AND granted
                     """
                 ).isEmpty == false
             }

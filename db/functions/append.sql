@@ -3,9 +3,9 @@
 -- Sequential scans are off in these functions so that a plan made while the log was empty is right when it is large. Generic plans are
 -- right for every size of the log; making them again for every batch was a tenth of its time.
 
--- Serialises appends among all sessions until the end of the transaction: 'humon', as bytes, and 1.
-CREATE OR REPLACE FUNCTION log.lock() RETURNS void LANGUAGE sql AS $$
-    SELECT pg_advisory_xact_lock(x'0068756d6f6e01'::bigint)
+-- Serialises appends among all sessions until the end of the transaction. A table's lock needs a right, which an advisory lock does not.
+CREATE OR REPLACE FUNCTION log.lock() RETURNS void LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    LOCK TABLE log.append_lock IN EXCLUSIVE MODE
 $$;
 
 -- Records events behind the tail, with the commands that they answer, and ends commands that change nothing. Returns the position of the
@@ -30,7 +30,7 @@ DECLARE
     inline text[];
 BEGIN
     -- log.lock(), written out.
-    PERFORM pg_advisory_xact_lock(x'0068756d6f6e01'::bigint);
+    LOCK TABLE log.append_lock IN EXCLUSIVE MODE;
     IF cardinality(condition_streams) > 0 AND EXISTS (
         SELECT FROM log.failing_conditions(condition_streams, condition_ids)
     ) THEN
@@ -89,7 +89,7 @@ $$;
 
 -- Returns the conditions that do not hold: the last recorded event of a stream has another id.
 CREATE OR REPLACE FUNCTION log.failing_conditions(streams text[], ids uuid[]) RETURNS TABLE (stream text, id uuid)
-LANGUAGE plpgsql VOLATILE SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
     -- A subquery a row, which no planner turns into a join over the whole log.
     RETURN QUERY SELECT wanted.stream, wanted.id FROM unnest(streams, ids) AS wanted (stream, id)

@@ -2,7 +2,8 @@
 
 -- Whether the last recorded event of a stream is its erasure, such as UserErased of user-7. The name is that of the category, so that
 -- no other type ends a stream.
-CREATE OR REPLACE FUNCTION log.is_erased(erased text) RETURNS boolean LANGUAGE plpgsql VOLATILE SET enable_seqscan = off AS $$
+CREATE OR REPLACE FUNCTION log.is_erased(erased text) RETURNS boolean
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     category text := split_part(erased, '-', 1);
 BEGIN

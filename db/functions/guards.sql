@@ -3,7 +3,7 @@
 -- Refuses changes of append-only tables. As a trigger of single rows it accepts two: the end of the personal members of a stream that
 -- ends with its erasure, and the end of a command of an erased person, because the hash of a request could be guessed. Every other
 -- column stays.
-CREATE OR REPLACE FUNCTION log.refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION log.refuse_change() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF TG_LEVEL = 'ROW' AND TG_OP = 'DELETE' THEN
         IF log.is_erased(OLD.owner) THEN

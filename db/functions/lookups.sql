@@ -1,7 +1,8 @@
 -- What the log has. Sequential scans are off in these functions so that a plan made while the log was empty is right when it is large.
 
 -- The position of the last recorded event; 0 for an empty log.
-CREATE OR REPLACE FUNCTION log.tail() RETURNS bigint LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+CREATE OR REPLACE FUNCTION log.tail() RETURNS bigint
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 BEGIN
     RETURN (SELECT coalesce(max(position), 0) FROM log.recorded_events);
 END
@@ -10,7 +11,7 @@ $$;
 -- Which of these ids are recorded already, and as what.
 CREATE OR REPLACE FUNCTION log.recorded(ids uuid[])
 RETURNS TABLE (id uuid, "position" bigint, stream text, version integer)
-LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 BEGIN
     RETURN QUERY SELECT r.id, r.position, r.stream, r.version
     FROM unnest(ids) AS wanted (id)
@@ -21,7 +22,7 @@ $$;
 -- The versions that these streams have; no row for a stream that does not exist.
 CREATE OR REPLACE FUNCTION log.versions(streams text[])
 RETURNS TABLE (stream text, version integer)
-LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 BEGIN
     RETURN QUERY SELECT wanted.stream, r.version
     FROM unnest(streams) AS wanted (stream)
@@ -36,7 +37,7 @@ $$;
 -- keeps the last position does not go back.
 CREATE OR REPLACE FUNCTION log.idempotency_records(ids uuid[])
 RETURNS TABLE (id uuid, request_hash bytea, "position" bigint, stream text, version integer)
-LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 BEGIN
     RETURN QUERY SELECT c.id, c.request_hash, coalesce(r.position, log.tail()), c.stream, c.version
     FROM unnest(ids) AS wanted (id)

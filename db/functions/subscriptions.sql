@@ -1,7 +1,8 @@
 -- Leaders of subscriptions.
 
 -- Whether every event is handled or parked, and no parked stream is to be tried again.
-CREATE OR REPLACE FUNCTION log.subscription_rests(of_name text, reached bigint) RETURNS boolean LANGUAGE sql VOLATILE AS $$
+CREATE OR REPLACE FUNCTION log.subscription_rests(of_name text, reached bigint) RETURNS boolean
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
     SELECT reached >= log.tail() AND NOT EXISTS (
         SELECT FROM log.parked_streams AS p WHERE p.subscription = of_name AND p.is_to_be_retried
     )
@@ -14,7 +15,7 @@ $$;
 -- lease goes to a later claim, which finds the step's position. After its rollback the claim has the number, and the step can never
 -- commit. So no step is lost, and none is done twice.
 CREATE OR REPLACE FUNCTION log.claim_subscription(subscription text, candidate uuid, seconds double precision)
-RETURNS SETOF log.subscriptions LANGUAGE plpgsql SET enable_seqscan = off AS $$
+RETURNS SETOF log.subscriptions LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     former log.subscriptions;
 BEGIN

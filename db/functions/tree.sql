@@ -1,7 +1,8 @@
 -- Recorded events as CloudEvents, for the archive and for the Merkle tree over the log. docs/decisions/0060-transparency.md
 
 -- The object with the envelope, without its end.
-CREATE OR REPLACE FUNCTION log.cloud_event(e log.recorded_events, log_id uuid) RETURNS text LANGUAGE sql STABLE AS $$
+CREATE OR REPLACE FUNCTION log.cloud_event(e log.recorded_events, log_id uuid) RETURNS text
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
     SELECT format(
         '{"specversion":"1.0","id":"%s","source":"/log/%s","type":%s,"subject":%s,"time":"%s","position":%s,"streamversion":%s,"format":%s%s',
         e.id, log_id, to_json(e.type), to_json(e.stream),
@@ -12,7 +13,7 @@ $$;
 -- Entries of the tree behind a position: the envelope and digests of the content. An erasure changes nothing in them. The form never
 -- changes, because every leaf depends on it.
 CREATE OR REPLACE FUNCTION log.entries(behind bigint, number bigint) RETURNS TABLE ("position" bigint, entry text)
-LANGUAGE plpgsql STABLE SET enable_seqscan = off AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 BEGIN
     RETURN QUERY SELECT e.position, log.cloud_event(e, (SELECT f.id FROM log.recorded_events AS f WHERE f.position = 1)) || format(
         ',"factssha256":"%s","metadatasha256":"%s"}', encode(sha256(convert_to(e.data::text, 'UTF8')), 'hex'),

@@ -24,6 +24,9 @@ CREATE TABLE log.recorded_events (
     CONSTRAINT recorded_events_personal CHECK (personal IS NULL OR personal_digest IS NOT NULL)
 );
 
+-- Has no rows. Its lock is the log's lock, which log.append and log.lock take.
+CREATE TABLE log.append_lock ();
+
 -- This table keeps the commands whose callers gave them an idempotency key: what a repetition is told by, and answered with. It is
 -- append-only.
 CREATE TABLE log.commands (
@@ -97,6 +100,17 @@ CREATE SEQUENCE log.user_ids;
 CREATE SEQUENCE log.event_ids;
 CREATE SEQUENCE log.account_ids;
 CREATE SEQUENCE log.task_ids;
+
+-- How the tables of each read model are made, by the programs that have it. `humon migrate` writes the rows as the owner; no role of the
+-- application may, so it can have no schema made but these.
+CREATE TABLE log.projections (
+    name text COLLATE "C" NOT NULL CHECK (name ~ '^[a-z]+$'),
+    version integer NOT NULL CHECK (version > 0),
+    -- Statements that name no schema.
+    tables text NOT NULL,
+    indexes text NOT NULL,
+    PRIMARY KEY (name, version)
+);
 
 -- The copies of read models, by the schema of their tables. docs/decisions/0027-no-hot-rows.md
 CREATE TABLE log.read_models (

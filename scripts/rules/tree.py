@@ -115,7 +115,7 @@ class Tree:
         for source in self.sources:
             name = re.search(r'static let name = "(\w+)"', source.text)
             for match in re.finditer(r"\bstruct (\w+): Projection\b", source.text) if name else ():
-                tables = frozenset(re.findall(r"CREATE TABLE \\\(schema\)\.(\w+)", source.text))
+                tables = frozenset(re.findall(r"CREATE TABLE (\w+) \(", source.text))
                 models.append(ReadModel(source.target, match[1], name[1], tables))
         return models
 

@@ -104,7 +104,7 @@ import Testing
 
     @Test func `a row that a read model's unique key refuses fails its append alone`() async throws {
         try await TestStore.with { store in
-            try await store.client.query("CREATE UNIQUE INDEX ON sums_v1.sums (sum)")
+            try await store.database.asSuperuser("CREATE UNIQUE INDEX ON sums_v1.sums (sum)")
             let transaction = AppendTransaction(client: store.client, projections: [SumProjection()], logger: .quiet)
             let results = await transaction.append([
                 Self.append("a", to: Self.a, after: 0), Self.append("b", [.counting("b", after: 0, by: 0, 1)]),

@@ -43,9 +43,9 @@ import Testing
         for isHeld in [false, true] {
             try await TestStore.with { store in
                 try await store.write(0..<2)
+                try await store.database.declare([NotesProjection()])
                 _ = try await store.client.run([
-                    "CREATE SCHEMA notes_v1_rebuild",
-                    "INSERT INTO log.read_models (schema, version, position) VALUES ('notes_v1_rebuild', 1, 2)",
+                    "SELECT log.create_read_model('notes_v1_rebuild')", "SELECT log.move_read_models('{notes_v1_rebuild}', 2)",
                 ])
                 let schemas = try await store.client.withTransaction { builder in
                     if isHeld {
@@ -65,16 +65,19 @@ import Testing
     ) async throws {
         try await TestStore.with { store in
             let models = ReadModels(projections: [NotesProjection()], client: store.client, logger: .quiet)
-            try await models.prepare()
+            try await store.database.prepare([NotesProjection()])
             _ = try await store.log.record(.noting("1", after: 0, .written("Dear Ann")))
             for (schema, position) in [("notes_v8", 1), ("notes_v9", 2)] as [(String, Int64)] {
-                _ = try await store.client.run([
-                    "CREATE SCHEMA \(identifier: schema)",
-                    """
-                    INSERT INTO log.read_models (schema, version, position, built_at)
-                    VALUES (\(schema), 1, \(position), now() - interval '3 days')
-                    """,
-                ])
+                try await store.database.withClient { superuser in
+                    _ = try await superuser.run([
+                        "INSERT INTO log.projections SELECT name, \(Int32(schema.suffix(1)) ?? 0), tables, indexes FROM log.projections WHERE name = 'notes' AND version = 1",
+                        "SELECT log.create_read_model(\(schema))",
+                        """
+                        UPDATE log.read_models SET position = \(position), built_at = now() - interval '3 days'
+                        WHERE schema = \(schema)
+                        """,
+                    ])
+                }
             }
             try await store.client.query(
                 """
@@ -102,8 +105,8 @@ struct NotesProjection: Projection {
     static let version: Int32 = 1
     static let personalColumns: Set<String> = []
 
-    static func tables(in schema: String) -> String { "CREATE TABLE \(schema).notes (note text PRIMARY KEY);" }
-    static func indexes(in schema: String) -> String { "" }
+    static let tables = "CREATE TABLE notes (note text PRIMARY KEY);"
+    static let indexes = ""
 
     func fold(_ envelopes: [EventEnvelope<NoteEvent>]) -> [String] { [] }
     func writes(for notes: [String], in schema: String) -> [Write] { [] }

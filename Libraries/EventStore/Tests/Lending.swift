@@ -33,8 +33,8 @@ struct LoansProjection: Projection {
     static let version: Int32 = 1
     static let personalColumns: Set<String> = []
 
-    static func tables(in schema: String) -> String { "CREATE TABLE \(schema).loans (book text PRIMARY KEY, reader bigint);" }
-    static func indexes(in schema: String) -> String { "CREATE INDEX ON \(schema).loans (reader);" }
+    static let tables = "CREATE TABLE loans (book text PRIMARY KEY, reader bigint);"
+    static let indexes = "CREATE INDEX ON loans (reader);"
 
     func fold(_ envelopes: [EventEnvelope<BookEvent>]) -> [String: Int64?] {
         envelopes.reduce(into: [:]) { readers, envelope in

@@ -10,7 +10,7 @@ extension Lending {
         writing.connections = 1
         try await withPostgres(PostgresConfiguration(url: url), logger: logger) { [writing] client in
             try await withPostgres(writing, logger: logger) { writer in
-                _ = try await Migrator(client: client).migrate()
+                _ = try await LogSchema(projections: projections, client: client).migrate()
                 try await ReadModels(projections: projections, client: client, logger: logger).prepare()
                 let log = EventLog(client: writer, projections: projections, logger: logger)
                 try await withThrowingTaskGroup(of: Void.self) { group in

@@ -18,7 +18,7 @@ import Testing
         try await TestStore.with { store in
             try await store.count(40)
             let before = try await store.sums()
-            try await store.client.query("DROP SCHEMA sums_v1 CASCADE")
+            try await store.database.asSuperuser("DROP SCHEMA sums_v1 CASCADE")
             await #expect(throws: ReadModelError.missing) { _ = try await store.log.record(.counting("z", after: 0)) }
             let cutover = try await store.models.rebuild { _ in }
             #expect(try await store.sums() == before)
@@ -100,9 +100,9 @@ import Testing
             try await store.client.withConnection { connection in
                 try await connection.execute(
                     script: """
-                        CREATE SCHEMA sums_v1_rebuild; \(SumProjection.tables(in: "sums_v1_rebuild"))
+                        SELECT log.create_read_model('sums_v1_rebuild');
                         INSERT INTO sums_v1_rebuild.sums SELECT (n % 7) || '-x', sum(n), 2 FROM generate_series(0, 13) AS n GROUP BY n % 7;
-                        INSERT INTO log.read_models (schema, version, position) VALUES ('sums_v1_rebuild', 1, 14);
+                        SELECT log.move_read_models('{sums_v1_rebuild}', 14);
                         """
                 )
             }
@@ -124,8 +124,8 @@ import Testing
             try await store.client.withTransaction { connection in
                 try await connection.execute(
                     script: """
-                        CREATE SCHEMA sums_v1_rebuild; \(SumProjection.tables(in: "sums_v1_rebuild"))
-                        INSERT INTO log.read_models (schema, version, position) VALUES ('sums_v1_rebuild', 1, 5)
+                        SELECT log.create_read_model('sums_v1_rebuild');
+                        SELECT log.move_read_models('{sums_v1_rebuild}', 5);
                         """)
             }
             let (rebuild, abort) = try await store.client.withTransaction { connection in
@@ -175,7 +175,7 @@ import Testing
             let error = await #expect(throws: FormatError.self) { try await store.models.rebuild { _ in } }
             #expect(error?.description == "position 6: Counted, format 1: no usable number in the stored data")
             try await store.client.query("SELECT log.leave_inline(ARRAY['sums_v1'])")
-            try await store.client.query("UPDATE log.read_models SET position = 9 WHERE schema = 'sums_v1'")
+            try await store.database.asSuperuser("UPDATE log.read_models SET position = 9 WHERE schema = 'sums_v1'")
             await #expect(throws: ReadModelError.ahead("sums_v1", position: 9, tail: 6)) { try await store.models.prepare() }
         }
     }

@@ -33,11 +33,10 @@ struct SumProjection: Projection {
     static let version: Int32 = 1
     static let personalColumns: Set<String> = []
 
-    static func tables(in schema: String) -> String {
-        "CREATE TABLE \(schema).sums (counter text PRIMARY KEY, sum bigint NOT NULL CHECK (sum <> -13), version integer NOT NULL);"
-    }
+    static let tables =
+        "CREATE TABLE sums (counter text PRIMARY KEY, sum bigint NOT NULL CHECK (sum <> -13), version integer NOT NULL);"
 
-    static func indexes(in schema: String) -> String { "CREATE INDEX sums_sum ON \(schema).sums (sum);" }
+    static let indexes = "CREATE INDEX sums_sum ON sums (sum);"
 
     func fold(_ envelopes: [EventEnvelope<Counted>]) -> [String: (sum: Int64, version: Int32)] {
         envelopes.reduce(into: [:]) { sums, envelope in
@@ -86,6 +85,7 @@ struct TestStore: Sendable {
     static func with(
         _ database: TestDatabase, _ body: @escaping @Sendable (TestStore) async throws -> Void
     ) async throws {
+        try await database.declare([SumProjection()])
         try await database.withClient(role: "log_app", connections: 5) { client in
             let models = ReadModels(projections: [SumProjection()], client: client, logger: .quiet)
             try await models.prepare()

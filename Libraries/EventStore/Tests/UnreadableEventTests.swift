@@ -24,8 +24,8 @@ private struct TeasProjection: Projection {
     static let name = "teas"
     static let version: Int32 = 1
     static let personalColumns: Set<String> = []
-    static func tables(in schema: String) -> String { "CREATE TABLE \(schema).teas (tea text PRIMARY KEY);" }
-    static func indexes(in schema: String) -> String { "" }
+    static let tables = "CREATE TABLE teas (tea text PRIMARY KEY);"
+    static let indexes = ""
     func fold(_ envelopes: [EventEnvelope<TeaDomainEvent>]) -> [String] { envelopes.map(\.stream.key) }
     func writes(for teas: [String], in schema: String) -> [Write] {
         [.run("INSERT INTO \(identifier: schema).teas SELECT * FROM unnest(\(teas))")]
@@ -97,7 +97,8 @@ extension AppendRequest {
         try await Self.with { store in
             let messages = Messages()
             let models = ReadModels(projections: [SumProjection(), TeasProjection()], client: store.client, logger: .quiet)
-            try await store.client.withTransaction { try await ReadModels.create(TeasProjection.self, in: "teas_v1", on: $0) }
+            try await store.database.declare([TeasProjection()])
+            try await store.client.withTransaction { try await ReadModels.create("teas_v1", on: $0) }
             try await TestStore.withNotifier(store.client, pollSeconds: 0.02) { notifier in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     let runner = ProjectionRunner(models, notifier: notifier, logger: messages.logger)

@@ -11,11 +11,9 @@ private struct CountingSumProjection: Projection {
     static let version: Int32 = 2
     static let personalColumns: Set<String> = []
 
-    static func tables(in schema: String) -> String {
-        "CREATE TABLE \(schema).totals (counter text PRIMARY KEY, sum bigint NOT NULL, times bigint NOT NULL);"
-    }
+    static let tables = "CREATE TABLE totals (counter text PRIMARY KEY, sum bigint NOT NULL, times bigint NOT NULL);"
 
-    static func indexes(in schema: String) -> String { "" }
+    static let indexes = ""
 
     func fold(_ envelopes: [EventEnvelope<Counted>]) -> [String: (sum: Int64, times: Int64)] {
         envelopes.reduce(into: [:]) { totals, envelope in
@@ -72,6 +70,7 @@ private struct CountingSumProjection: Projection {
 
     @Test func `a deploy builds the new read model beside the old one, and both programs run together`() async throws {
         try await TestDatabase.with { database in
+            try await database.declare([SumProjection(), CountingSumProjection()])
             try await database.withClient(role: "log_app", connections: 5) { client in
                 try await database.withClient(role: "log_app", connections: 5) { newClient in
                     try await Self.withProgram(client, SumProjection()) { old, oldModels in

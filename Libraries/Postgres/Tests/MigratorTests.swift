@@ -37,9 +37,10 @@ import Testing
 }
 
 @Suite struct `Migrating a database` {
-    private static let teas = Migration(name: "0001_teas", sql: "CREATE TABLE teas (name text);")
-    private static let prices = Migration(name: "0002_prices", sql: "ALTER TABLE teas ADD price integer; CREATE TABLE prices ();")
-    private static let origins = Migration(name: "0003_origins", sql: "ALTER TABLE teas ADD origin text;")
+    private static let teas = Migration(name: "0001_teas", sql: "CREATE TABLE public.teas (name text);")
+    private static let prices = Migration(
+        name: "0002_prices", sql: "ALTER TABLE public.teas ADD price integer; CREATE TABLE public.prices ();")
+    private static let origins = Migration(name: "0003_origins", sql: "ALTER TABLE public.teas ADD origin text;")
 
     @Test func `migrations are applied once, in the order of their names, and recorded with the checksum of their texts`()
         async throws
@@ -48,8 +49,8 @@ import Testing
             #expect(try await migrate([Self.teas], client) == names(Self.teas))
             let recorded = try await client.query("SELECT name, checksum FROM humon.migrations").decode((String, String).self)
             #expect(recorded.map(\.0) == ["0001_teas"])
-            // Computed by: printf 'CREATE TABLE teas (name text);' | sha256sum
-            #expect(recorded.map(\.1) == ["8a1efbebc81b835bfd1296d2b610d889c23fd4efe6fe4ad3f537f168012e4fa3"])
+            // Computed by: printf 'CREATE TABLE public.teas (name text);' | sha256sum
+            #expect(recorded.map(\.1) == ["efb0f8d22f24222610721ebe19aebfa3be4a4e6f885241bf79792c642f44b042"])
             let all = [Self.origins, Self.teas, Self.prices]
             #expect(try await migrate(all, client) == names(Self.prices, Self.origins))
             #expect(try await migrate(all, client) == [])
@@ -71,7 +72,7 @@ import Testing
 
     @Test func `functions run every time, after the migrations, and are listed if their text is another one`() async throws {
         try await withClient { client async throws in
-            var functions = Migration(name: "functions_0001", sql: "INSERT INTO teas VALUES ('again');")
+            var functions = Migration(name: "functions_0001", sql: "INSERT INTO public.teas VALUES ('again');")
             func migrator() -> Migrator { Migrator(migrations: [Self.teas], functions: functions, client: client) }
             #expect(try await migrator().pending() == ["0001_teas", "functions_0001"])
             #expect(try await migrator().migrate() == ["0001_teas", "functions_0001"])
@@ -86,10 +87,10 @@ import Testing
 
     @Test func `functions that fail take back the last migration, with which they are one transaction`() async throws {
         try await withClient { client async throws in
-            let functions = Migration(name: "functions_0001", sql: "INSERT INTO coffees VALUES ('again');")
+            let functions = Migration(name: "functions_0001", sql: "INSERT INTO public.coffees VALUES ('again');")
             try await expectFailure(
                 migrating: [Self.teas, Self.prices], functions: functions, client,
-                "Migration functions_0001 failed and was rolled back: relation \"coffees\" does not exist")
+                "Migration functions_0001 failed and was rolled back: relation \"public.coffees\" does not exist")
             #expect(try await columns(client) == ["name"])
         }
     }
@@ -97,7 +98,7 @@ import Testing
     @Test func `a program replaces the functions of an older one, and leaves those of a newer one alone`() async throws {
         try await withClient { client async throws in
             func functions(_ number: Int) -> Migration {
-                let sql = "CREATE OR REPLACE FUNCTION number() RETURNS integer LANGUAGE sql AS 'SELECT \(number)';"
+                let sql = "CREATE OR REPLACE FUNCTION public.number() RETURNS integer LANGUAGE sql AS 'SELECT \(number)';"
                 return Migration(name: "functions_000\(number)", sql: sql, oldestProgram: Self.teas.name)
             }
             for (program, applied, found) in [
@@ -138,7 +139,7 @@ import Testing
             var newer = Self.prices
             newer.oldestProgram = Self.teas.name
             _ = try await migrate([Self.teas, newer], client)
-            let functions = Migration(name: "functions_0001", sql: "INSERT INTO teas VALUES ('from an older program');")
+            let functions = Migration(name: "functions_0001", sql: "INSERT INTO public.teas VALUES ('from an older program');")
             let older = Migrator(migrations: [Self.teas], functions: functions, client: client)
             #expect(try await older.pending() == [])
             #expect(try await older.migrate() == [])
@@ -148,10 +149,10 @@ import Testing
 
     @Test func `a migration that fails is rolled back, those before it stay, and the run stops`() async throws {
         try await withClient { client in
-            let failing = Migration(name: "0002_failing", sql: "CREATE TABLE halves (); SELECT * FROM coffees;")
+            let failing = Migration(name: "0002_failing", sql: "CREATE TABLE public.halves (); SELECT * FROM public.coffees;")
             try await expectFailure(
                 migrating: [Self.teas, failing, Self.origins], client,
-                "Migration 0002_failing failed and was rolled back: relation \"coffees\" does not exist")
+                "Migration 0002_failing failed and was rolled back: relation \"public.coffees\" does not exist")
             #expect(try await columns(client) == ["name"])
             #expect(try await client.query("SELECT name FROM humon.migrations").column(String.self) == ["0001_teas"])
             #expect(try await client.query("SELECT 1 FROM pg_tables WHERE tablename = 'halves'").isEmpty)

@@ -25,8 +25,8 @@ struct MigrateCommand: AsyncParsableCommand {
         let isCheck = check
         let missing = try await options.database.with(isCheck ? .existing : .creating) { database, logger in
             try await withPostgres(database.asOwner, logger: logger) { client in
-                let migrator = Migrator(client: client)
-                return try await isCheck ? migrator.pending() : migrator.migrate()
+                let schema = LogSchema(projections: Backend.projections, client: client)
+                return try await isCheck ? schema.pending() : schema.migrate()
             }
         }
         try options.output.write(

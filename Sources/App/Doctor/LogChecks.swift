@@ -16,7 +16,11 @@ struct LogChecks: Sendable {
         let violations = try await LogRights.violations(
             client, readModels: Backend.projections.map { type(of: $0).schema })
         guard !violations.isEmpty else {
-            return Check("grants", .ok, "the log is append-only; log_app and log_reader have their rights")
+            let result = "the log is append-only; log_app and log_reader have their rights"
+            guard try await LogRights.advisoryLocksAreOpen(client) else { return Check("grants", .ok, result) }
+            return Check(
+                "grants", .warn, "\(result); every role may take the locks of servers and rebuilds",
+                hint: "Run humon migrate as a superuser once, or REVOKE EXECUTE on the functions pg_*advisory*lock* from PUBLIC.")
         }
         var hints: [String] = []
         for hint in violations.map({ $0.statement ?? "Run humon migrate." }) where !hints.contains(hint) { hints.append(hint) }

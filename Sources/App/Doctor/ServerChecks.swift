@@ -43,7 +43,7 @@ struct ServerChecks: Sendable {
 
     func migrations() async -> Check {
         do {
-            let pending = try await Migrator(client: client).pending()
+            let pending = try await LogSchema(projections: Backend.projections, client: client).pending()
             guard !pending.isEmpty else { return Check("migrations", .ok, "all applied") }
             return Check("migrations", .bad, "missing: \(pending.joined(separator: ", "))", hint: "Run humon migrate.")
         } catch let error as MigrationError {

@@ -24,11 +24,9 @@ actor TestCluster {
             }
         let cluster = try await cluster()
         number += 1
-        let (name, isEmpty) = ("test_\(number)", template == "template0")
+        let name = "test_\(number)"
         try await cluster.administer { client in
-            try await client.query("CREATE DATABASE \(identifier: name) TEMPLATE \(identifier: template)")
-            // A clone does not copy the privileges on the database.
-            if !isEmpty { try await client.query("GRANT CREATE ON DATABASE \(identifier: name) TO log_app") }
+            _ = try await client.query("CREATE DATABASE \(identifier: name) TEMPLATE \(identifier: template)")
         }
         return (name, cluster.url(database: name))
     }
@@ -70,7 +68,7 @@ actor TestCluster {
         leftover.withLock { $0 = cluster }
         atexit { leftover.withLock { $0 }?.remove() }
         try await cluster.administer { client in try await client.query("CREATE DATABASE \(identifier: template)") }
-        _ = try await cluster.administer(database: template) { try await Migrator(client: $0).migrate() }
+        _ = try await cluster.administer(database: template) { try await LogSchema(projections: [], client: $0).migrate() }
         return cluster
     }
 }

@@ -62,8 +62,16 @@ public struct TestNode<Module: Sendable>: Sendable {
 }
 
 extension TestDatabase {
+    /// Declares read models, as a migration does.
+    public func declare(_ projections: [any Projection]) async throws {
+        try await withClient(connections: 1) { client in
+            _ = try await LogSchema(projections: projections, client: client).declare()
+        }
+    }
+
     /// Builds the read models of projections.
     public func prepare(_ projections: [any Projection]) async throws {
+        try await declare(projections)
         try await withClient(role: "log_app", connections: 4) { client in
             try await ReadModels(projections: projections, client: client, logger: .quiet).prepare()
         }

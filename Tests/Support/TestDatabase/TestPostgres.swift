@@ -143,7 +143,7 @@ extension TestDatabase {
             let directory = FileManager.default.temporaryDirectory.appending(path: "humon-\(UUID().uuidString.prefix(8))").path
             let postgres = try await TestPostgres(in: directory, settings: TestPostgres.unsafeSettings)
             defer { postgres.remove() }
-            _ = try await postgres.administer { try await Migrator(client: $0).migrate() }
+            _ = try await postgres.administer { try await LogSchema(projections: [], client: $0).migrate() }
             return try await body(postgres.database())
         }
     }

@@ -53,11 +53,9 @@ private struct SoupsProjection<Release: SoupRelease>: Projection {
     static var version: Int32 { 1 }
     static var personalColumns: Set<String> { [] }
 
-    static func tables(in schema: String) -> String {
-        "CREATE TABLE \(schema).soups (soup text PRIMARY KEY, millilitres bigint NOT NULL);"
-    }
+    static var tables: String { "CREATE TABLE soups (soup text PRIMARY KEY, millilitres bigint NOT NULL);" }
 
-    static func indexes(in schema: String) -> String { "" }
+    static var indexes: String { "" }
 
     func fold(_ envelopes: [EventEnvelope<SoupCooked<Release>>]) -> [(soup: String, millilitres: Int64)] {
         envelopes.map { ($0.stream.key, $0.event.millilitres) }

@@ -15,10 +15,10 @@ public struct LogRights: Sendable {
     /// The role that may read all tables and change none.
     public static let readerRole = "log_reader"
 
-    /// The tables of the schema `log`. The application may only read the first five, and may only add to the sixth.
+    /// The tables of the schema `log`. The application may only read the first nine, and may only add to the tenth.
     private static let tables = [
-        "recorded_events", "commands", "pepper", "tiles", "tree_checkpoints", "program_formats", "read_models",
-        "inline_read_models", "leases", "subscriptions", "parked_streams",
+        "append_lock", "recorded_events", "commands", "pepper", "tiles", "tree_checkpoints", "projections", "read_models",
+        "inline_read_models", "program_formats", "leases", "subscriptions", "parked_streams",
     ]
     /// The functions that the reader may execute. All others append, lock or write.
     private static let reading = [
@@ -50,8 +50,8 @@ public struct LogRights: Sendable {
                     has_schema_privilege(r.oid, t.relnamespace, 'USAGE') AND has_table_privilege(r.oid, t.oid, p.privilege)
                         AS is_granted,
                     CASE p.privilege WHEN 'SELECT' THEN NOT (r.is_reader AND t.name = 'pepper')
-                        WHEN 'INSERT' THEN NOT r.is_reader AND t.number > 5
-                        WHEN 'TRUNCATE' THEN false ELSE NOT r.is_reader AND t.number > 6 END AS is_due
+                        WHEN 'INSERT' THEN NOT r.is_reader AND t.number > 9
+                        WHEN 'TRUNCATE' THEN false ELSE NOT r.is_reader AND t.number > 10 END AS is_due
                 FROM roles AS r CROSS JOIN tables AS t
                 CROSS JOIN unnest('{SELECT,INSERT,UPDATE,DELETE,TRUNCATE}'::text[]) AS p (privilege)
             )
@@ -69,18 +69,26 @@ public struct LogRights: Sendable {
             CROSS JOIN LATERAL (SELECT NOT r.is_reader OR p.proname = ANY (\(reading)) AS is_due) AS d
             WHERE has_function_privilege(r.oid, p.oid, 'EXECUTE') <> d.is_due
             UNION ALL
-            SELECT r.name || ' does not own the read model ' || n.nspname, NULL FROM roles AS r CROSS JOIN pg_namespace AS n
-            WHERE NOT r.is_reader AND n.nspname = ANY (\(readModels)) AND (NOT pg_has_role(r.oid, n.nspowner, 'USAGE') OR EXISTS (
-                SELECT FROM pg_class AS c
-                WHERE c.relnamespace = n.oid AND c.relkind = 'r' AND NOT pg_has_role(r.oid, c.relowner, 'USAGE')))
+            SELECT 'the read model ' || n.nspname || ' has another owner than the log',
+                format('ALTER SCHEMA %I OWNER TO %I;', n.nspname, l.nspowner::regrole)
+            FROM pg_namespace AS n JOIN pg_namespace AS l ON l.nspname = 'log'
+            WHERE n.nspname = ANY (\(readModels)) AND (n.nspowner <> l.nspowner OR EXISTS (
+                SELECT FROM pg_class AS c WHERE c.relnamespace = n.oid AND c.relkind = 'r' AND c.relowner <> l.nspowner))
             UNION ALL
-            SELECT r.name || ' may not read the read model ' || n.nspname, NULL FROM roles AS r CROSS JOIN pg_namespace AS n
-            WHERE r.is_reader AND n.nspname = ANY (\(readModels)) AND (NOT has_schema_privilege(r.oid, n.oid, 'USAGE') OR EXISTS (
-                SELECT FROM pg_class AS c
-                WHERE c.relnamespace = n.oid AND c.relkind = 'r' AND NOT has_table_privilege(r.oid, c.oid, 'SELECT')))
+            SELECT format('%s may not %s the read model %s', r.name, CASE WHEN r.is_reader THEN 'read' ELSE 'change' END, n.nspname), NULL
+            FROM roles AS r CROSS JOIN pg_namespace AS n
+            WHERE n.nspname = ANY (\(readModels)) AND (NOT has_schema_privilege(r.oid, n.oid, 'USAGE') OR EXISTS (
+                SELECT FROM pg_class AS c CROSS JOIN unnest('{SELECT,INSERT,UPDATE,DELETE}'::text[]) AS p (privilege)
+                WHERE c.relnamespace = n.oid AND c.relkind = 'r' AND (p.privilege = 'SELECT' OR NOT r.is_reader)
+                    AND NOT has_table_privilege(r.oid, c.oid, p.privilege)))
             UNION ALL
-            SELECT name || ' may not create schemas', NULL FROM roles
-            WHERE NOT is_reader AND NOT has_database_privilege(oid, current_database(), 'CREATE')
+            SELECT name || ' may create schemas', format('REVOKE CREATE ON DATABASE %I FROM %s, PUBLIC;', current_database(), name)
+            FROM roles WHERE has_database_privilege(oid, current_database(), 'CREATE')
+            UNION ALL
+            SELECT format('%s may create objects in the schema %s', r.name, n.nspname),
+                format('REVOKE CREATE ON SCHEMA %I FROM %s, PUBLIC;', n.nspname, r.name)
+            FROM roles AS r CROSS JOIN pg_namespace AS n
+            WHERE (n.nspname IN ('humon', 'log') OR n.nspname = ANY (\(readModels))) AND has_schema_privilege(r.oid, n.oid, 'CREATE')
             UNION ALL
             SELECT format('the trigger %s of log.%s is not on', w.trigger, t.name),
                 format('ALTER TABLE log.%s ENABLE ALWAYS TRIGGER %s;', t.name, w.trigger)
@@ -90,5 +98,18 @@ public struct LogRights: Sendable {
             ORDER BY 1
             """
         ).decode((String, String?).self).map { Violation(reason: $0, statement: $1) }
+    }
+
+    /// Whether every role of the database may take advisory locks, by which servers, rebuilds and drops of copies know each other. Only a
+    /// superuser can change that.
+    /// - Throws: ``PostgresError``, or `CancellationError`
+    public static func advisoryLocksAreOpen(_ client: PostgresClient) async throws -> Bool {
+        try await client.query(
+            """
+            SELECT EXISTS (
+                SELECT FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace AND proname ~ '^pg_(try_)?advisory_(xact_)?lock'
+                    AND has_function_privilege('public', oid, 'EXECUTE'))
+            """
+        ).decode(Bool.self) == [true]
     }
 }

@@ -8,8 +8,8 @@ public import Postgres
 ///     static let version: Int32 = 1
 ///     static let personalColumns: Set<String> = []
 ///
-///     static func tables(in schema: String) -> String { "CREATE TABLE \(schema).loans (book text PRIMARY KEY, reader bigint);" }
-///     static func indexes(in schema: String) -> String { "CREATE INDEX ON \(schema).loans (reader);" }
+///     static let tables = "CREATE TABLE loans (book text PRIMARY KEY, reader bigint);"
+///     static let indexes = "CREATE INDEX ON loans (reader);"
 ///
 ///     func fold(_ envelopes: [EventEnvelope<BookEvent>]) -> [String: Int64?] {
 ///         envelopes.reduce(into: [:]) { readers, envelope in
@@ -50,11 +50,12 @@ public protocol Projection: Sendable {
     /// so every projection must name them.
     static var personalColumns: Set<String> { get }
 
-    /// The statements that create the tables in an empty schema, with the keys that the writes need.
-    static func tables(in schema: String) -> String
+    /// The statements that create the tables, with the keys that the writes need. They name no schema: PostgreSQL runs them in one that is
+    /// empty, with the rights of the log's owner.
+    static var tables: String { get }
 
-    /// The statements that create all other keys and indexes, after the rows are loaded.
-    static func indexes(in schema: String) -> String
+    /// The statements that create all other keys and indexes, after the rows are loaded. They name no schema, either.
+    static var indexes: String { get }
 
     /// Computes the changes of rows from domain events, which come in the order of the log. The function is pure.
     func fold(_ envelopes: [EventEnvelope<Event>]) -> Changes

@@ -6,14 +6,13 @@ extension ReadModels {
     /// Makes the shadows the live tables, at the end of the log, while all appends wait. The replaced tables stay.
     /// - Parameter start: the position from which the shadows were filled
     func cutover(under lock: ShadowLock, from start: Int64) async throws -> Cutover {
-        try await swap(from: start) { connection, existing in
+        try await swap(from: start) { connection in
             var shadows = try await ReadModelCopy.locked(projections, suffix: Self.rebuildSuffix, on: connection)
             try await lock.check(on: connection)
             try await ReadModelCopy.catchUp(&shadows, on: connection)
             try await connection.run(
                 schemas.flatMap { live in
-                    Self.rename(live, to: live + Self.previousSuffix, exists: existing.contains(live))
-                        + Self.rename(live + Self.rebuildSuffix, to: live, exists: existing.contains(live + Self.rebuildSuffix))
+                    [Self.rename(live, to: live + Self.previousSuffix), Self.rename(live + Self.rebuildSuffix, to: live)]
                 })
             return shadows
         }
@@ -29,7 +28,7 @@ extension ReadModels {
         for projection in projections {
             while let isBehind = try await catchUp(projection, suffix: Self.previousSuffix), isBehind {}
         }
-        return try await swap(from: start) { connection, existing in
+        return try await swap(from: start) { connection in
             var kept = try await ReadModelCopy.locked(projections, suffix: Self.previousSuffix, on: connection)
             if let none = projections.first(where: { !kept.map(\.schema).contains(type(of: $0).schema + Self.previousSuffix) }) {
                 throw ReadModelError.noPreviousTables(type(of: none).name)
@@ -37,10 +36,11 @@ extension ReadModels {
             try await ReadModelCopy.catchUp(&kept, on: connection)
             try await connection.run(
                 schemas.flatMap { live in
-                    let (previous, isLive) = (live + Self.previousSuffix, existing.contains(live))
-                    return Self.rename(live, to: live + "_swap", exists: isLive)
-                        + Self.rename(previous, to: live, exists: existing.contains(previous))
-                        + Self.rename(live + "_swap", to: previous, exists: isLive)
+                    let previous = live + Self.previousSuffix
+                    return [
+                        Self.rename(live, to: live + "_swap"), Self.rename(previous, to: live),
+                        Self.rename(live + "_swap", to: previous),
+                    ]
                 })
             return kept
         }
@@ -50,9 +50,9 @@ extension ReadModels {
     private static let lockSeconds = 1
     private static let attempts = 15
 
-    /// - Parameter body: runs under the log's lock and gets the schemas that exist. Appends wait for each of its round trips.
+    /// - Parameter body: runs under the log's lock. Appends wait for each of its round trips.
     private func swap(
-        from start: Int64, _ body: @Sendable (LeasedConnection, _ existing: Set<String>) async throws -> [ReadModelCopy]
+        from start: Int64, _ body: @Sendable (LeasedConnection) async throws -> [ReadModelCopy]
     ) async throws -> Cutover {
         let clock = ContinuousClock()
         var attempt = 1
@@ -61,10 +61,9 @@ extension ReadModels {
                 let (copies, began) = try await client.withLongTransaction { connection in
                     try await connection.query(SQL(unsafeText: "SET LOCAL lock_timeout = '\(Self.lockSeconds)s'"))
                     try await Self.lockNames(on: connection)
-                    let existing = try await connection.query("SELECT nspname::text FROM pg_namespace").decode(String.self)
                     try await connection.query("SELECT log.lock()")
                     let began = clock.now
-                    return (try await body(connection, Set(existing)), began)
+                    return (try await body(connection), began)
                 }
                 let cutover = Cutover(
                     names: projections.map { type(of: $0).name }, position: copies.position, events: copies.position - start,
@@ -85,15 +84,11 @@ extension ReadModels {
     /// Takes a lock until the end of the transaction. Only its holder may rename live tables or drop replaced ones. Otherwise,
     /// while a drop waits for readers of its tables, another transaction could make these tables live.
     static func lockNames(on connection: LeasedConnection) async throws {
-        try await connection.query("SELECT pg_advisory_xact_lock(x'0068756d6f6e03'::bigint)")
+        try await connection.query("SELECT log.lock_names()")
     }
 
-    /// The statements that rename a schema and its entry, or that drop the entry of a schema that does not exist.
-    private static func rename(_ schema: String, to name: String, exists: Bool) -> [SQL] {
-        guard exists else { return ["SELECT log.leave_inline(ARRAY[\(schema)])"] + dropping(schema) }
-        return [
-            "ALTER SCHEMA \(identifier: schema) RENAME TO \(identifier: name)",
-            "SELECT log.rename_read_model(\(schema), \(name))",
-        ]
+    /// The statement that renames a schema and its entry, or that drops the entry of a schema that does not exist.
+    private static func rename(_ schema: String, to name: String) -> SQL {
+        "SELECT log.rename_read_model(\(schema), \(name))"
     }
 }

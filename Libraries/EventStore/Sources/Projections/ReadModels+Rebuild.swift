@@ -88,7 +88,7 @@ extension ReadModels {
         let there = try await ReadModelCopy.locked(projections, suffix: Self.rebuildSuffix, on: connection).map(\.schema)
         for projection in projections {
             let shadow = type(of: projection).schema + Self.rebuildSuffix
-            if !there.contains(shadow) { try await Self.create(type(of: projection), in: shadow, on: connection) }
+            if !there.contains(shadow) { try await Self.create(shadow, on: connection) }
         }
         return try await ReadModelCopy.locked(projections, suffix: Self.rebuildSuffix, on: connection)
     }
@@ -99,16 +99,9 @@ extension ReadModels {
         for projection in projections {
             let shadow = type(of: projection).schema + Self.rebuildSuffix
             try await background.withLongTransaction { connection in
-                let made = try await connection.query("SELECT has_indexes FROM log.read_models WHERE schema = \(shadow)")
-                guard try made.decode(Bool.self) == [false] else { return }
                 try await connection.query("SET LOCAL maintenance_work_mem = '256MB'")
                 try await connection.query("SET LOCAL max_parallel_maintenance_workers = 0")
-                try await connection.execute(script: type(of: projection).indexes(in: shadow))
-                for table in try await Self.tables(of: shadow, on: connection) {
-                    try await connection.query("ANALYZE \(identifier: shadow).\(identifier: table)")
-                }
-                // This statement is late, because it locks the row.
-                try await connection.query("UPDATE log.read_models SET has_indexes = true WHERE schema = \(shadow)")
+                try await connection.query("SELECT log.index_read_model(\(shadow))")
                 try await lock.check(on: connection)
             }
         }

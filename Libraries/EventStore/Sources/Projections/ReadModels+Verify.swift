@@ -73,12 +73,7 @@ extension ReadModels {
     private func createShadows(under lock: ShadowLock) async throws -> [ReadModelCopy] {
         try await client.withTransaction { connection in
             for projection in projections {
-                let shadow = type(of: projection).schema + Self.verifySuffix
-                try await Self.create(type(of: projection), in: shadow, on: connection)
-                // The shadow need not survive a crash.
-                for table in try await Self.tables(of: shadow, on: connection) {
-                    try await connection.query("ALTER TABLE \(identifier: shadow).\(identifier: table) SET UNLOGGED")
-                }
+                try await Self.create(type(of: projection).schema + Self.verifySuffix, on: connection)
             }
             let shadows = try await ReadModelCopy.locked(projections, suffix: Self.verifySuffix, on: connection)
             try await lock.check(on: connection)

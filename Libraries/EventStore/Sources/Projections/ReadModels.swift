@@ -130,26 +130,17 @@ extension ReadModels {
     }
 
     /// Creates empty tables at position 0. It drops an existing schema of that name.
-    static func create(_ projection: any Projection.Type, in schema: String, on connection: LeasedConnection) async throws {
-        try await drop(schema, on: connection)
-        try await connection.query("CREATE SCHEMA \(identifier: schema)")
-        try await connection.execute(script: projection.tables(in: schema))
-        try await connection.query("GRANT USAGE ON SCHEMA \(identifier: schema) TO \(identifier: LogRights.readerRole)")
-        try await connection.query(
-            "GRANT SELECT ON ALL TABLES IN SCHEMA \(identifier: schema) TO \(identifier: LogRights.readerRole)")
-        try await connection.query(
-            "INSERT INTO log.read_models (schema, version, position) VALUES (\(schema), \(projection.version), 0)")
+    /// - Throws: ``ReadModelError/undeclared(_:)``, `PostgresError`
+    static func create(_ schema: String, on connection: LeasedConnection) async throws {
+        do { try await connection.query("SELECT log.create_read_model(\(schema))") } catch PostgresError.refused(let refusal)
+            where refusal.sqlState.rawValue == "HU005"
+        {
+            throw ReadModelError.undeclared(schema)
+        }
     }
 
     static func drop(_ schema: String, on connection: LeasedConnection) async throws {
-        for statement in dropping(schema) { try await connection.query(statement) }
-    }
-
-    /// Deletes the row first, because a transaction that writes to the tables locks the row before them.
-    static func dropping(_ schema: String) -> [SQL] {
-        [
-            "DELETE FROM log.read_models WHERE schema = \(schema)", "DROP SCHEMA IF EXISTS \(identifier: schema) CASCADE",
-        ]
+        try await connection.query("SELECT log.drop_read_model(\(schema))")
     }
 }
 
@@ -157,6 +148,8 @@ extension ReadModels {
 public enum ReadModelError: Error, Hashable, CustomStringConvertible {
     case unknown(String, known: [String])
     case ahead(String, position: Int64, tail: Int64)
+    /// The owner of the log has not declared how the tables of this schema are made.
+    case undeclared(String)
     /// Another process fills this shadow.
     case underWay(String)
     /// Another user of the database fills this shadow, and the present user may not end sessions of that user.
@@ -181,6 +174,7 @@ public enum ReadModelError: Error, Hashable, CustomStringConvertible {
         case .ahead(let schema, let position, let tail):
             "The read model \(schema) is at position \(position), but the log ends at \(tail): the log has lost its end. If that "
                 + "is as it should be, after a restore say, rebuild the read models."
+        case .undeclared(let schema): "The database does not know how \(schema) is made: run humon migrate of this version first."
         case .underWay(let schema): "Another process is filling \(schema)."
         case .foreign(let schema):
             "Another user of the database is filling \(schema): run the command with the DATABASE_URL of that user."

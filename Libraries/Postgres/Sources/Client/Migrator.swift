@@ -63,21 +63,42 @@ public struct Migrator: Sendable {
     /// applied further ones, if they allow this program.
     /// - Throws: ``MigrationError``, ``PostgresError``
     public func pending() async throws -> [String] {
-        try await requireUTF8()
-        let state = try await client.withConnection { try await self.state($0) }
+        let state = try await client.withTransaction { connection in
+            try await connection.query(Self.fixedSearchPath)
+            try await requireUTF8(connection)
+            return try await self.state(connection)
+        }
         return state.pending.map(\.name) + (state.lacksFunctions ? [functions].compactMap { $0?.name } : [])
     }
 
-    private func requireUTF8() async throws {
-        let encodings = try await client.query("SELECT current_setting('server_encoding')").decode(String.self)
+    /// Only the objects of PostgreSQL itself have a name without a schema. Otherwise a role that may create a schema could put a function
+    /// in the way of one that the owner's statements name. For one transaction: a pooler keeps no session.
+    public static let fixedSearchPath: SQL = "SET LOCAL search_path = pg_catalog, pg_temp"
+
+    private func requireUTF8(_ connection: LeasedConnection) async throws {
+        let encodings = try await connection.query("SELECT current_setting('server_encoding')").decode(String.self)
         if let other = encodings.first(where: { $0 != "UTF8" }) { throw MigrationError.notUTF8(encoding: other) }
     }
 
     /// Applies what the database lacks and answers the names.
     /// - Throws: ``MigrationError``
     public func migrate() async throws -> [String] {
-        try await requireUTF8()
-        try await locked { connection in
+        do { try await makeTable() } catch let error as PostgresError where error.sqlState == .uniqueViolation {
+            // Another program made it at the same moment.
+            try await makeTable()
+        }
+        var applied: [String] = []
+        while true {
+            let (names, isLast) = try await locked { try await applyNext($0) }
+            applied += names
+            if isLast { return applied }
+        }
+    }
+
+    private func makeTable() async throws {
+        try await client.withTransaction { connection in
+            try await connection.query(Self.fixedSearchPath)
+            try await requireUTF8(connection)
             try await connection.query("CREATE SCHEMA IF NOT EXISTS humon")
             try await connection.query(
                 """
@@ -89,12 +110,6 @@ public struct Migrator: Sendable {
                 )
                 """
             )
-        }
-        var applied: [String] = []
-        while true {
-            let (names, isLast) = try await locked { try await applyNext($0) }
-            applied += names
-            if isLast { return applied }
         }
     }
 
@@ -175,8 +190,9 @@ public struct Migrator: Sendable {
     /// One transaction under the lock, however long it takes.
     private func locked<Value>(_ body: (LeasedConnection) async throws -> Value) async throws -> Value {
         try await client.withLongTransaction { connection in
-            // 'humon', as bytes, and 2; appends use 1.
-            try await connection.query("SELECT pg_advisory_xact_lock(x'0068756d6f6e02'::bigint)")
+            try await connection.query(Self.fixedSearchPath)
+            // A role that may only read cannot take this lock, and reads beside it.
+            try await connection.query("LOCK TABLE humon.migrations IN SHARE ROW EXCLUSIVE MODE")
             return try await body(connection)
         }
     }

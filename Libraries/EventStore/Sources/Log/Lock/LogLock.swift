@@ -39,8 +39,9 @@ public struct LogLock: Sendable {
             """
             WITH locks AS (
                 SELECT pid, granted, waitstart FROM pg_locks
-                WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-                    AND (classid::bigint << 32 | objid::bigint) = x'0068756d6f6e01'::bigint AND objsubid = 1
+                WHERE locktype = 'relation' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+                    AND relation = (SELECT oid FROM pg_class WHERE relname = 'append_lock' AND relnamespace = 'log'::regnamespace)
+                    AND mode = 'ExclusiveLock'
             ), waits AS (
                 SELECT count(*) AS waiting, extract(epoch FROM clock_timestamp() - min(waitstart))::float8 AS seconds
                 FROM locks WHERE NOT granted

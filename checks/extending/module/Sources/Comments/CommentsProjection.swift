@@ -22,9 +22,9 @@ struct CommentsProjection: Projection {
         var ended: [CommentStream] = []
     }
 
-    static func tables(in schema: String) -> String {
+    static let tables =
         """
-        CREATE TABLE \(schema).comments (
+        CREATE TABLE comments (
             event_id bigint NOT NULL,
             author_id bigint NOT NULL,
             number integer NOT NULL,
@@ -33,14 +33,12 @@ struct CommentsProjection: Projection {
             PRIMARY KEY (event_id, author_id, number)
         );
         """
-    }
 
-    static func indexes(in schema: String) -> String {
+    static let indexes =
         """
-        CREATE INDEX comments_of_event ON \(schema).comments (event_id, recorded_at, author_id, number);
-        CREATE INDEX comments_of_author ON \(schema).comments (author_id, event_id);
+        CREATE INDEX comments_of_event ON comments (event_id, recorded_at, author_id, number);
+        CREATE INDEX comments_of_author ON comments (author_id, event_id);
         """
-    }
 
     func fold(_ envelopes: [EventEnvelope<CommentDomainEvent>]) -> Changes {
         var changes = Changes()
