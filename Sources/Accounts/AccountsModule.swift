@@ -73,12 +73,12 @@ public struct AccountsModule: Sendable {
     /// An erased account keeps its ids. Nobody can test a guess of its address without the database, which has the pepper. The number
     /// lets the address sign up again: the ids of its erased accounts are passed over.
     private func creationID(of email: EmailAddress) async throws -> UUID {
-        guard let pepper = try await database.query("SELECT value FROM log.pepper").decode(UUID.self).first else {
-            throw FormatError("log.pepper has no row")
-        }
         var first = 1
         while true {
-            let ids = (first..<first + Self.numbersAtOnce).map { UUID(derivedFrom: "account \(pepper) \(email.text) \($0)") }
+            var ids: [UUID] = []
+            for number in first..<first + Self.numbersAtOnce {
+                ids.append(try await commands.pepper.id(of: "account \(number) \(email.text)"))
+            }
             let erased = try await database.query("SELECT id FROM log.recorded(\(ids)) WHERE log.is_erased(stream)").decode(
                 UUID.self)
             if let id = ids.first(where: { !erased.contains($0) }) { return id }

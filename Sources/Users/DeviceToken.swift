@@ -17,8 +17,12 @@ public struct DeviceToken: Sendable, Hashable, Redacted {
         return secret.utf8.allSatisfy { (space...UInt8(ascii: "~")).contains($0) }
     }
 
+    /// Whether the token is so short that trying tokens may find it. Tokens of Humon have 122 random bits; the API lets a client choose less.
+    public var canBeGuessed: Bool { secret.utf8.count < 16 }
+
     /// The text, for the device itself and for no log, error or trace.
     public let secret: String
+    /// Of the text alone. ``UsersModule/digest(of:)`` says what is stored.
     let digest: DeviceDigest
 
     public init(secret: String) {
@@ -27,7 +31,7 @@ public struct DeviceToken: Sendable, Hashable, Redacted {
     }
 }
 
-/// The SHA-256 digest of a device token: 32 bytes.
+/// A SHA-256 digest of a device token: 32 bytes.
 public struct DeviceDigest: Sendable, Hashable {
     var bytes: [UInt8]
 

@@ -4,12 +4,13 @@ internal import Synchronization
 /// Remembers the users of tokens that this process has looked up lately.
 ///
 /// A remembered user may be out of date: the token may have been replaced or revoked since. So it serves commands only whose append
-/// requires the token (``DeviceDigest/condition(for:)``).
+/// requires the token.
 final class RecentUsers: Sendable {
     /// Maximum number of remembered tokens, which take about 15 MB. A full memory begins anew.
     static let limit = 100_000
 
-    /// A user, and the condition that holds while the token is the user's. Made once, because it takes a hash.
+    /// A user, and the condition that holds while the token is the user's: a replacement or a revocation appends to the user's stream. Made
+    /// once, because it takes a hash.
     struct User: Sendable {
         var id: UserID
         var condition: AppendCondition
@@ -33,14 +34,13 @@ final class RecentUsers: Sendable {
     }
 
     /// Remembers what a lookup found.
-    /// - Returns: `nil` if the condition of the token failed before, although the user has the token
-    func found(_ user: UserID, of device: DeviceDigest) -> User? {
-        let found = User(id: user, condition: device.condition(for: user))
-        return entries.withLock { entries in
-            if case .unsuitable? = entries[device] { return nil }
+    /// - Returns: false if the condition of the token failed before, although the user has the token
+    func found(_ user: UserID, of device: DeviceDigest, _ condition: AppendCondition) -> Bool {
+        entries.withLock { entries in
+            if case .unsuitable? = entries[device] { return false }
             if entries.count >= limit { entries.removeAll(keepingCapacity: true) }
-            entries[device] = .user(found)
-            return found
+            entries[device] = .user(User(id: user, condition: condition))
+            return true
         }
     }
 

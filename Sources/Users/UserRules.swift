@@ -36,11 +36,10 @@ public enum UserRejection: Rejection, Hashable {
 /// Only the present token of a user can be replaced, and only by a token that no user had before. The log holds the second half of the
 /// rule: it records each token once.
 /// - Throws: ``UserRejection``
-func decideRotation(of old: DeviceToken, to new: DeviceToken, on user: User?) throws(UserRejection) -> UserDomainEvent {
-    guard new.isWellFormed else { throw .malformedToken }
-    guard let user, user.device == old.digest else { throw .unknownToken }
-    guard new.digest != old.digest else { throw .usedToken }
-    return .rotated(device: .present(new.digest))
+func decideRotation(of old: DeviceDigest, to new: DeviceDigest, on user: User?) throws(UserRejection) -> UserDomainEvent {
+    guard let user, user.device == old else { throw .unknownToken }
+    guard new != old else { throw .usedToken }
+    return .rotated(device: .present(new))
 }
 
 /// - Returns: `nil` if the user has no token already

@@ -20,9 +20,9 @@ extension UsersModule {
     /// - Throws: `PostgresError`, `FormatError`, `CancellationError`
     public func erasure(of token: DeviceToken) async throws -> PersonErasure? {
         guard token.isWellFormed else { return nil }
-        let streams = try await database.query("SELECT stream FROM log.recorded(\([token.digest.domainEventID]))").decode(
-            String.self)
-        guard let id = streams.first.flatMap({ UserID(stream: StreamName($0)) }) else { return nil }
-        return try await erasures.erasure(of: id.stream)
+        let id = try await domainEventID(of: token)
+        let streams = try await database.query("SELECT stream FROM log.recorded(\([id]))").decode(String.self)
+        guard let user = streams.first.flatMap({ UserID(stream: StreamName($0)) }) else { return nil }
+        return try await erasures.erasure(of: user.stream)
     }
 }

@@ -13,19 +13,24 @@ extension UsersModule {
         id: UserID, token: DeviceToken, position: Int64
     ) {
         let new = new ?? newToken()
+        guard new.isWellFormed else { throw UserRejection.malformedToken }
+        let (oldDigest, newDigest) = (try await digest(of: old), try await digest(of: new))
         var rotated: (stream: StreamName, version: Int32)?
         let place = try await commands.handle(context) {
-            let user = try await table.user(of: old)
-            if user == nil, let first = try await table.user(of: new), try await didReplace(old, by: new, of: first) {
+            let user = try await table.user(of: oldDigest)
+            if user == nil, let first = try await table.user(of: newDigest),
+                try await didReplace(oldDigest, by: newDigest, of: first)
+            {
                 rotated = (first.id.stream, first.version)
                 return Decision([], to: first.id.stream, after: first.version, by: nil)
             }
-            let event = try decideRotation(of: old, to: new, on: user)
+            let event = try decideRotation(of: oldDigest, to: newDigest, on: user)
             // A user that does not exist was rejected.
             guard let user else { throw UserRejection.unknownToken }
             rotated = (user.id.stream, user.version + 1)
             return Decision(
-                event, to: user.id.stream, after: user.version, by: user.id.rawValue, id: new.digest.domainEventID)
+                event, to: user.id.stream, after: user.version, by: user.id.rawValue,
+                id: try await domainEventID(of: new))
         }.place
         // Otherwise the log had the new token before, in another recorded event.
         guard let rotated, rotated == (place.stream, place.version), let id = UserID(stream: place.stream) else {
@@ -35,12 +40,12 @@ extension UsersModule {
     }
 
     /// Whether a user's present token directly replaced another one.
-    private func didReplace(_ old: DeviceToken, by new: DeviceToken, of user: User) async throws -> Bool {
+    private func didReplace(_ old: DeviceDigest, by new: DeviceDigest, of user: User) async throws -> Bool {
         let recorded = try await LogReader(client: database).read(stream: user.id.stream, after: user.version - 2)
         guard recorded.count == 2 else { return false }
         let events: [UserDomainEvent] = try recorded.map { try $0.decoded().event }
-        return events[1] == .rotated(device: .present(new.digest))
-            && [.created(device: .present(old.digest)), .rotated(device: .present(old.digest))].contains(events[0])
+        return events[1] == .rotated(device: .present(new))
+            && [.created(device: .present(old)), .rotated(device: .present(old))].contains(events[0])
     }
 
     /// Ends the token of a user. The user has no token from then on. A repetition changes nothing.
@@ -64,7 +69,7 @@ extension UsersModule {
         guard token.isWellFormed else { return nil }
         do {
             return try await commands.handle(context) {
-                guard let user = try await table.user(of: token) else { throw UserRejection.unknownToken }
+                guard let user = try await table.user(of: digest(of: token)) else { throw UserRejection.unknownToken }
                 return Decision(UserDomainEvent.revoked, to: user.id.stream, after: user.version, by: user.id.rawValue)
             }.place.position
         } catch UserRejection.unknownToken {

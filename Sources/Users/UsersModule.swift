@@ -64,8 +64,8 @@ public struct UsersModule: Sendable {
             // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
             let id = UserID(rawValue: try await ids.next())
             return Decision(
-                UserDomainEvent.created(device: .present(token.digest)), to: id.stream, after: 0, by: id.rawValue,
-                id: token.digest.domainEventID)
+                UserDomainEvent.created(device: .present(try await digest(of: token))), to: id.stream, after: 0, by: id.rawValue,
+                id: try await domainEventID(of: token))
         }
         guard let first = UserID(stream: place.stream) else {
             throw FormatError("the sign-up of a device is recorded in the stream \(place.stream)")
@@ -80,7 +80,7 @@ public struct UsersModule: Sendable {
     /// - Throws: `PostgresError`, `ReadModelError.behind`, `CancellationError`
     public func user(of token: DeviceToken) async throws -> UserID? {
         guard token.isWellFormed else { return nil }
-        return try await lookup.value(of: token.digest)
+        return try await lookup.value(of: try await digest(of: token))
     }
 
     /// The streams that tell of a user.
@@ -111,27 +111,25 @@ public struct UsersModule: Sendable {
         of token: DeviceToken, _ context: CommandContext, _ command: (UserID, CommandContext) async throws -> Result
     ) async throws -> Result? {
         guard token.isWellFormed else { return nil }
-        let device = token.digest
-        if let remembered = recent[device],
+        if let remembered = recent[token.digest],
             case .some(let result) = try await context.requiring(remembered.condition, { try await command(remembered.id, $0) })
         {
             return result
         }
+        let device = try await digest(of: token)
         for _ in 1...Self.attempts {
             guard let user = try await lookup.value(of: device) else {
-                recent.failed(device, now: nil)
+                recent.failed(token.digest, now: nil)
                 return nil
             }
-            let condition: AppendCondition
-            if let known = recent.found(user, of: device) {
-                condition = known.condition
-            } else {
+            var condition = AppendCondition(stream: user.stream, lastID: try await domainEventID(of: token))
+            if !recent.found(user, of: token.digest, condition) {
                 condition = try await table.condition(for: user)
                 // The token may have ended before the condition was made.
                 guard try await lookup.value(of: device) == user else { continue }
             }
             if case .some(let result) = try await context.requiring(condition, { try await command(user, $0) }) { return result }
-            recent.failed(device, now: user)
+            recent.failed(token.digest, now: user)
         }
         throw ReadModelError.behind(UsersProjection.schema)
     }
@@ -141,13 +139,19 @@ public struct UsersModule: Sendable {
 
     /// A random token, which cannot be guessed.
     func newToken() -> DeviceToken { DeviceToken(secret: dependencies.randomUUID().uuidString.lowercased()) }
-}
 
-extension DeviceDigest {
     /// The id of the one recorded event that brings the token. It derives from the token: sign-ups of one device at the same time, or
     /// after a lost response, are one sign-up, and the log records no token twice.
-    var domainEventID: UUID { UUID(derivedFrom: "sign-up \(hexadecimal)") }
+    /// - Throws: the errors of `Pepper.id(of:)`
+    func domainEventID(of token: DeviceToken) async throws -> UUID {
+        try await commands.pepper.id(of: "sign-up \(token.digest.hexadecimal)")
+    }
 
-    /// Holds while the token is the user's: a replacement or a revocation appends to the user's stream.
-    func condition(for user: UserID) -> AppendCondition { AppendCondition(stream: user.stream, lastID: domainEventID) }
+    /// What the log and the read model have of a token. The digest of a short one needs the pepper, because an archive has digests. All
+    /// others must be found in an imported log, too.
+    /// - Throws: the errors of `Pepper.digest(of:)`
+    func digest(of token: DeviceToken) async throws -> DeviceDigest {
+        guard token.canBeGuessed else { return token.digest }
+        return DeviceDigest(bytes: try await commands.pepper.digest(of: "token \(token.digest.hexadecimal)"))
+    }
 }

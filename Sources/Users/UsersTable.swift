@@ -27,7 +27,7 @@ struct UsersTable: Sendable {
     }
 
     /// - Throws: as ``users(of:)``
-    func user(of token: DeviceToken) async throws -> User? { try await users(where: "device = \(token.digest.bytea)").first }
+    func user(of device: DeviceDigest) async throws -> User? { try await users(where: "device = \(device.bytea)").first }
 
     /// - Throws: as ``users(of:)``
     func user(_ id: UserID) async throws -> User? { try await users(where: "id = \(id.rawValue)").first }

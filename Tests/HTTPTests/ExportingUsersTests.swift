@@ -1,7 +1,6 @@
 import Encoding
 import EventStore
 import HTTPTypes
-import Hashing
 import Postgres
 import TestDatabase
 import TestHTTP
@@ -29,7 +28,7 @@ import Users
             guard case .array(let events)? = document["recorded_events"] else { throw TestAPI.UnexpectedAnswer(answer: answer) }
             #expect(
                 events.map { $0["type"]?.storedString } == ["UserCreated", "EventCreated", "EventCancelled", "AttendanceAdded"])
-            #expect(events[0]["data"]?["device"] == .string(SHA256.hash("person".utf8).hexadecimal))
+            #expect(events[0]["data"]?["device"]?.storedString?.count == 64)
             #expect(events[1]["data"]?["name"] == "Quizzaciously \u{1F375}")
             guard case .array(let keys)? = document["idempotency_keys"] else { throw TestAPI.UnexpectedAnswer(answer: answer) }
             #expect(keys.map { $0["stream"]?.storedString } == ["attendance-\(other)-2"])

@@ -48,6 +48,11 @@ extension TestNode where Module == UsersModule {
         return conditions
     }
 
+    /// What a command of the user requires.
+    func condition(of token: DeviceToken, _ user: UserID) async throws -> AppendCondition {
+        AppendCondition(stream: user.stream, lastID: try await users.domainEventID(of: token))
+    }
+
     func user(of secret: String) async throws -> UserID? { try await users.user(of: DeviceToken(secret: secret)) }
 
     static var context: CommandContext { CommandContext(requestID: "test") }

@@ -51,6 +51,7 @@ enum Mark {
 
     static func text(client: Int, command: Int) -> String { "fault-injection-\(client)-\(command)" }
 
+    /// - Parameter token: of 16 characters or more, whose digest needs no pepper
     static func device(_ token: String) -> String {
         SHA256.hash(token.utf8).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }

@@ -57,7 +57,7 @@ struct FaultInjectionClient: Sendable {
         switch (Int.random(in: 0..<100, using: &generator), own, other) {
         case (0..<10, _, _):
             let repeats = generator.happens(inPercent: 30)
-            let token = repeats ? device.token : "device \(number)-\(command) of \(seed)"
+            let token = repeats ? device.token : "device of client \(number)-\(command) of \(seed)"
             await keep(signUp(command, token: token, &state, &generator), &state)
         case (10..<40, let own?, _): await update(command, own, device, &state, &generator)
         case (40..<43, let own?, _): await cancel(command, own, device, &state, &generator)

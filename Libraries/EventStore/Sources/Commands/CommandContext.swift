@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// Where a command comes from: the metadata of the domain events that it records, and what its caller relies on.
 public struct CommandContext: Sendable, Hashable {
     public var requestID: String
@@ -37,10 +35,8 @@ public struct CommandContext: Sendable, Hashable {
         }
     }
 
-    /// The id of the append of the command; `nil` if the caller sent no idempotency key. The same key of the same caller gives the same id.
-    func commandID(of caller: StreamName) -> UUID? {
-        key.map { UUID(derivedFrom: "command \(caller) \($0.text)") }
-    }
+    /// The name from which ``Pepper`` makes the id of the append; `nil` if the caller sent no idempotency key.
+    func commandName(of caller: StreamName) -> String? { key.map { "command \(caller) \($0.text)" } }
 }
 
 /// The name that a caller gives a command, so that a repetition of the command changes nothing.

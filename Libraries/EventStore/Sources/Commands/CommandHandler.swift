@@ -17,6 +17,8 @@ public struct CommandHandler: Sendable {
     private let database: PostgresClient
     private let dependencies: Dependencies
     private let state: StateReader
+    /// Makes the ids of commands under a key, and those of the module's secrets.
+    public let pepper: Pepper
 
     /// - Parameters:
     ///   - database: for queries
@@ -26,6 +28,7 @@ public struct CommandHandler: Sendable {
         self.database = database
         self.dependencies = dependencies
         self.state = state
+        pepper = Pepper(database: database, history: log.history)
     }
 
     /// - Parameter state: of the read model on which the rules decide
@@ -45,11 +48,12 @@ public struct CommandHandler: Sendable {
     /// - Returns: the place of the last recorded event, and whether nothing was recorded now: the command was carried out before, or it
     ///   changes nothing
     /// - Throws: ``KeyReusedError``, ``FailedConditionError``, ``StreamContended``, ``ReadModelError/behind(_:)``, the errors of
-    ///   ``EventLog/append(_:)``, and what `decide` throws
+    ///   ``EventLog/append(_:)`` and ``Pepper/id(of:)``, and what `decide` throws
     public func handle(
         _ context: CommandContext, by caller: StreamName? = nil, _ decide: () async throws -> Decision
     ) async throws -> (place: RecordedPlace, isRepeat: Bool) {
-        let id = caller.flatMap { context.commandID(of: $0) }
+        var id: UUID?
+        if let name = caller.flatMap({ context.commandName(of: $0) }) { id = try await pepper.id(of: name) }
         let result: AppendResult
         do {
             result = try await self.result(context, id, caller, decide)
