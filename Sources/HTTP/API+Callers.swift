@@ -10,15 +10,20 @@ public struct SharedLimits: Sendable {
     let writes: RateLimiter
     /// Writes of one client address, before the token is known.
     let addressWrites: RateLimiter
-    /// Lookups of one client address that found no user, no account or no erasure.
+    /// Lookups of one client address that found no user, no account or no erasure. It has a limit always, so that nobody guesses a short
+    /// token.
     public let unknownTokens: RateLimiter
     /// Sign-ups of one client address, of every kind.
     public let dailySignUps: RateLimiter
 
+    /// The limit of unknown tokens where the settings have no limit of writes.
+    static let unknownTokensPerMinute = 120
+
     init(_ settings: API.Settings, now: @escaping @Sendable () -> ContinuousClock.Instant) {
         writes = RateLimiter(perMinute: settings.writesPerMinute, now: now)
         addressWrites = RateLimiter(perMinute: settings.addressWritesPerMinute, now: now)
-        unknownTokens = RateLimiter(perMinute: settings.writesPerMinute, now: now)
+        let unknownTokensPerMinute = settings.writesPerMinute > 0 ? settings.writesPerMinute : Self.unknownTokensPerMinute
+        unknownTokens = RateLimiter(perMinute: unknownTokensPerMinute, now: now)
         dailySignUps = RateLimiter(perDay: settings.signUpsPerDay, now: now)
     }
 }
@@ -26,7 +31,7 @@ public struct SharedLimits: Sendable {
 /// A client that sends a token. The token may be unknown.
 struct TokenSender<Token: Sendable>: Sendable {
     var token: Token
-    /// The prefix of the client's address; `nil` if the address is unknown, or if no limit counts it.
+    /// The prefix of the client's address; `nil` if the address is unknown.
     var subscriber: NetworkAddress?
 }
 
@@ -78,7 +83,7 @@ extension API {
         _ device: TokenSender<DeviceToken>, _ context: CommandContext,
         _ command: (UserID, CommandContext) async throws -> Result
     ) async throws -> Result {
-        if limits.unknownTokens.hasLimit, !users.remembers(device.token) { try limits.unknownTokens.check(device.subscriber) }
+        if !users.remembers(device.token) { try limits.unknownTokens.check(device.subscriber) }
         var isCounted = false
         let result = try await users.withUser(of: device.token, context) { user, context in
             // Counted once, although the user may be looked up again.
@@ -166,9 +171,7 @@ extension API {
     }
 
     private func subscriber(_ request: Request, _ context: RequestContext) -> NetworkAddress? {
-        // Proxies' fields are parsed only if a limit counts the address.
-        guard limits.addressWrites.hasLimit || limits.unknownTokens.hasLimit else { return nil }
-        return context.sender(of: request).address?.subscriber
+        context.sender(of: request).address?.subscriber
     }
 
     /// Counts an unknown token, so that tokens cannot be guessed without end.

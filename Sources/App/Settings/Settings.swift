@@ -180,7 +180,7 @@ struct Settings: Sendable {
             in: 0...1_000_000)
         writesPerMinute = reader.number(
             "HUMON_WRITES_PER_MINUTE",
-            "The maximum number of writes per user and minute, and of unknown tokens per client address and minute, further ones get 429; 0 means no limit.",
+            "The maximum number of writes per user and minute, and of unknown tokens per client address and minute, further ones get 429; 0 means no limit of writes, and 120 unknown tokens.",
             default: 0, in: 0...1_000_000)
         addressWritesPerMinute = reader.number(
             "HUMON_ADDRESS_WRITES_PER_MINUTE",

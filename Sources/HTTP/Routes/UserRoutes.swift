@@ -50,6 +50,8 @@ private struct UserRoutes: Sendable {
         let subscriber = context.sender(of: request).address?.subscriber
         try signUps.take(subscriber)
         try api.limits.dailySignUps.take(subscriber)
+        // The response to a token that another device chose would be a right guess.
+        if sent?.canBeGuessed == true { try api.limits.unknownTokens.take(subscriber) }
         let (id, token, position) = try await users.signUp(with: sent, context: request.commandContext(context))
         return Response(json: credentials(id, token), recordedAt: position)
     }

@@ -42,9 +42,6 @@ public final class RateLimiter: Sendable {
         shards = (0..<(limit > 0 ? Self.shardCount : 0)).map { _ in Shard(limit: limit, windowSeconds: windowSeconds) }
     }
 
-    /// Whether the limit is not 0.
-    public var hasLimit: Bool { limit > 0 }
-
     /// Counts one request of a caller.
     /// - Throws: ``HTTPError/tooManyRequests(retryAfterSeconds:)`` if the caller has none left
     public func take(_ caller: some Hashable) throws(HTTPError) { try use(caller) { $0.take($1, at: $2) } }
