@@ -1,7 +1,7 @@
 internal import Encoding
 public import EventStore
 internal import Foundation
-internal import Postgres
+package import Postgres
 
 extension AccountsModule {
     /// Gives an account another password, and ends all its tokens but the caller's.
@@ -67,12 +67,17 @@ extension AccountsModule {
 
     /// The account with an e-mail address, or with an id, which may be one of an erased account or of none.
     /// - Throws: ``AccountRejection/unknownAccount``, `ReadModelError.behind`, `PostgresError`, `CancellationError`
-    package func id(named text: String) async throws -> AccountID {
+    package func id(named text: String) async throws -> AccountID { try await Self.id(named: text, in: database) }
+
+    /// As ``id(named:)``, for a program that runs no modules.
+    package static func id(named text: String, in database: PostgresClient) async throws -> AccountID {
+        var id = Int64(text)
         if let email = EmailAddress(text) {
-            guard let account = try await account(with: email) else { throw AccountRejection.unknownAccount }
-            return account.id
+            id = try await StateReader(of: AccountsProjection(), client: database).rows(
+                "SELECT id FROM \(identifier: AccountsProjection.schema).accounts WHERE email = \(email.text)"
+            ).decode(Int64.self).first
         }
-        guard let id = Int64(text) else { throw AccountRejection.unknownAccount }
+        guard let id else { throw AccountRejection.unknownAccount }
         return AccountID(rawValue: id)
     }
 

@@ -123,9 +123,9 @@ struct UsersCommands: ParsableCommand {
 struct AccountsCommands: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "accounts",
-        abstract: "End the tokens of an account, or forget an account.",
+        abstract: "End the tokens of an account, forget an account, or print what is stored of one.",
         discussion: "EXAMPLE: humon accounts revoke 7 --dry-run",
-        subcommands: [AccountsEraseCommand.self, AccountsRevokeCommand.self])
+        subcommands: [AccountsEraseCommand.self, AccountsExportCommand.self, AccountsRevokeCommand.self])
 }
 
 /// The version of this program, for `humon --version`. Change it in the commit that makes a release.

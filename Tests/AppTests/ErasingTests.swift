@@ -79,6 +79,12 @@ import Testing
             let created = try await exchange("POST", base + "/tasks", headers: headers, body: #"{"task":{"title":"Zyzzyva"}}"#)
             #expect(created.status == 200)
 
+            for name in ["1", "Ann@example.org"] {
+                let export = try await HumonProcess.run(["accounts", "export", name], on: database).succeeded()
+                for word in ["ann@example.org", "Zyzzyva"] { #expect(export.output.contains(word), "\(export.output)") }
+            }
+            let nobody = try await HumonProcess.run(["accounts", "export", "nobody"], on: database)
+            #expect((nobody.status, nobody.output, nobody.error) == (2, "", "No account has this id or address.\n"))
             let refused = try await humon("1")
             #expect((refused.status, refused.output) == (2, ""))
             let extent = #""tasks":1,"domain_events":2,"commands":0,"parked_streams":0"#

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import EventStore
+internal import Postgres
 internal import Users
 
 /// `humon users export`
@@ -22,15 +23,27 @@ struct UsersExportCommand: AsyncParsableCommand {
 
     func run() async throws {
         let user = UserID(rawValue: id)
+        try await database.export(unknown: "No user has the id \(id).") { _ in user.stream }
+    }
+}
+
+extension DatabaseOptions {
+    /// Prints everything that is stored of a person.
+    /// - Parameters:
+    ///   - unknown: the sentence for a person who does not exist
+    ///   - find: finds the person's own stream
+    /// - Throws: ``NegativeResult`` for a person who does not exist, the errors of the database and of `find`
+    func export(unknown: String, _ find: @Sendable (PostgresClient) async throws -> StreamName) async throws {
         do {
-            try await database.reading { client in
+            try await reading { client in
                 let export = PersonalExport(of: Modules.registered, from: client)
-                try await export.write(try await export.streams(of: user.stream), at: Dependencies.system.now()) { lines in
+                let streams = try await export.streams(of: try await find(client))
+                try await export.write(streams, at: Dependencies.system.now()) { lines in
                     for line in lines { try StandardOutput.write(harmless(line) + "\n") }
                 }
             }
         } catch is UnknownPersonError {
-            throw NegativeResult("No user has the id \(id).")
+            throw NegativeResult(unknown)
         }
     }
 }
