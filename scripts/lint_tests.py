@@ -260,7 +260,8 @@ class Documents(Samples):
                  "Makefile": "verify:\n", "scripts/verify": "case $name in\nfuzz)\n"}
         kept = "`humon log tail --follow`, `make\nverify NAME=fuzz`, make tea, `HUMON_DATA`\n```sh\nhumon serve\n```\n"
         self.kept(rule, files | {"docs/a.md": kept})
-        for text in ("`humon boil`", "`humon log boil`", "`make tea`", "`make verify NAME=tea`", "`HUMON_TEA`", "```sh\n$ humon boil\n```"):
+        self.kept(rule, files | {"Makefile": "test:\n", "docs/a.md": "`make test NAME=MapHis`", "Tests/WebTests/MapHistoryTests.swift": ""})
+        for text in ("`humon boil`", "`humon log boil`", "`make tea`", "`make verify NAME=tea`", "`make test NAME=Tea`", "`HUMON_TEA`", "```sh\n$ humon boil\n```"):
             with self.subTest(text=text): self.broken(rule, files | {"docs/a.md": "\n" + text}, f"docs/a.md:{3 if '$' in text else 2}")
 
     def test_decision_records_have_their_parts(self):
@@ -393,6 +394,21 @@ class Documents(Samples):
         self.broken(rule, files | {"Sources/Events/EventRules.swift": own}, f"{documents.OPENAPI}:1")
         self.broken(rule, files | {"HumonClient/Sources/Errors/Problem.swift": '\n= Code(rawValue: "tea")'}, "HumonClient/Sources/Errors/Problem.swift:2")
         self.broken(rule, files | {"Sources/CDocumentation/docs.html": '<tr id="error-bad_tea">'}, "Sources/CDocumentation/docs.html:1")
+
+    def test_commands_use_variables_that_their_page_sets(self):
+        rule, path = documents.commands_use_variables_that_their_page_sets, "docs/a.md"
+        self.sample(rule, {path: ("```sh\nA_B=1 cd $PWD\necho ${A_B} $1 $c\n```\n", "```sh\necho $A_B\nA_B=1\n```\n")}, f"{path}:2")
+        files = {"docs/deploying.md": "```sh\n: \"${TEA:=1}\"\n```\n", "docs/backup.md": "```bash\n$TEA\n```\n"}
+        self.kept(rule, files)
+        self.broken(rule, files | {path: files["docs/backup.md"]}, f"{path}:2")
+
+    def test_the_steps_of_a_write_are_functions(self):
+        rule, path = documents.the_steps_of_a_write_are_functions, "ARCHITECTURE.md"
+        files = {"Sources/Events/A.swift": "func tea()", "db/a.sql": "CREATE FUNCTION log.tea()"}
+        rows = "| 1 | `A.swift` | `tea` is |\n| 2 | `db/a.sql` | `log.tea` is |\n"
+        self.kept(rule, files | {path: rows})
+        self.broken(rule, files | {path: rows.replace("`tea", "`te")}, f"{path}:1")
+        self.broken(rule, files | {path: rows.replace("db/a", "db/b")}, f"{path}:2")
 
     def test_the_api_page_has_no_markdown(self):
         rule, page = documents.the_api_page_has_no_markdown, "Sources/CDocumentation/docs.html"

@@ -6,7 +6,7 @@ from .tree import idle_exceptions, line_at, line_of, rule
 
 # Names in documents that no source declares, no alert and no page has.
 FOREIGN_NAMES = {
-    "browsers": "EventSource", "Swift": "AsyncSequence",
+    "browsers": "EventSource",
     "systemd": "LimitNOFILE MemoryMax",
 }
 NAMED_PATH = re.compile(r"`((?:Sources|Libraries|HumonClient|Tests|db|docs|scripts|checks|Benchmarks|deploy)/[A-Za-z0-9_/.+-]+)`")
@@ -76,12 +76,44 @@ def documents_name_commands_and_settings_that_exist(tree):
                     yield page.path, line, f"there is no `make {target}`; `make help` lists the targets"
                 elif name and target in ("verify", "bench", "docs") and not re.search(rf"(?m)^{name}\)", tree.text(f"scripts/{target}")):
                     yield page.path, line, f"there is no `make {target} NAME={name}`; `make {target}` lists the names"
+            for name in re.findall(r"(?:^|[;&] )make test NAME=(\w+)", text):
+                if not any(path.endswith("Tests.swift") and name in path for path in tree.paths):
+                    yield page.path, line, f"no file of tests has {name} in its name; correct the name"
             for first, second in re.findall(r"(?:^|[;&|] )humon ([a-z]+)(?: ([a-z]+)\b(?!-))?", text):
                 if (first,) not in commands and first not in groups or first in groups and second and (first, second) not in commands:
                     yield page.path, line, f"there is no `{' '.join(['humon', first, second]).strip()}`; docs/cli.md lists the commands"
         for line, _, text in page.marked:
             for name in re.findall(r"\bHUMON_[A-Z_]*[A-Z]\b", text):
                 if name not in tree.settings: yield page.path, line, f"there is no setting {name}; docs/settings.md lists them"
+
+
+# Pages that begin in the shell of docs/deploying.md.
+CONTINUING = ("docs/backup.md", "docs/high-availability.md")
+ASSIGNED, USED = re.compile(r"\b([A-Z][A-Z_]+)=|\$\{([A-Z_]+):="), re.compile(r"\$\{?([A-Z][A-Z_]+)\b")
+
+
+@rule
+def commands_use_variables_that_their_page_sets(tree):
+    def names(pattern, text): return {name for match in pattern.finditer(text) for name in match.groups() if name}
+
+    pages = {page.path: [(line, text) for line, language, text in page.marked if language in ("sh", "bash")] for page in tree.pages}
+    of_deploying = names(ASSIGNED, "\n".join(text for _, text in pages.get("docs/deploying.md", [])))
+    for path, lines in pages.items():
+        known = {"HOME", "PATH", "PWD"} | (of_deploying if path in CONTINUING else set())
+        for line, text in lines:
+            known |= names(ASSIGNED, text)
+            for name in sorted(names(USED, text) - known): yield path, line, f"no line before sets {name}; set it"
+
+
+@rule
+def the_steps_of_a_write_are_functions(tree):
+    """The table of ARCHITECTURE.md that leads through one write: each row has a file, and the function of it that does the step."""
+    path = "ARCHITECTURE.md"
+    for line, number, file, function in re.findall(r"(?m)^(\| (\d+) \| `([\w+./]+)` \| `([\w.]+)`)", tree.text(path)):
+        texts = [tree.text(known) for known in tree.paths if ("/" + known).endswith("/" + file)]
+        declaration = rf"(?i)\bfunc(?:tion)? {re.escape(function)}\b"
+        if not any(re.search(declaration, text) for text in texts):
+            yield path, line_of(tree.text(path), line), f"{file} has no function {function}; correct step {number}"
 
 
 @rule

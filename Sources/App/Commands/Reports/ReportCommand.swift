@@ -75,7 +75,7 @@ extension ReportCommand {
 
 /// The option of a command that may show personal data.
 struct RevealOption: ParsableArguments {
-    @Flag(help: "Show personal data: addresses, places, devices.")
+    @Flag(help: "Show personal data: names, texts, places, e-mail addresses, and digests of passwords and tokens.")
     var reveal = false
 
     var personalData: PersonalData { PersonalData(of: Backend.domainEvents, isRevealed: reveal) }
