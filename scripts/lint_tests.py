@@ -402,6 +402,13 @@ class Documents(Samples):
         self.kept(rule, files)
         self.broken(rule, files | {path: files["docs/backup.md"]}, f"{path}:2")
 
+    def test_the_version_is_the_one_that_documents_name(self):
+        rule, page = documents.the_version_is_the_one_that_documents_name, "docs/a.md"
+        files = {"Sources/App/Humon.swift": 'static let current = "0.9.0"', "docs/openapi.yaml": "info:\n  version: 0.9.0\n"}
+        self.kept(rule, files | {page: "Until release 0.10.0 and until release 1.0.0."})
+        self.broken(rule, files | {page: "\nUntil release 0.9.0."}, f"{page}:2")
+        self.broken(rule, files | {"docs/openapi.yaml": "info:\n  version: 1.0.0\n"}, "docs/openapi.yaml:2")
+
     def test_the_steps_of_a_write_are_functions(self):
         rule, path = documents.the_steps_of_a_write_are_functions, "ARCHITECTURE.md"
         files = {"Sources/Events/A.swift": "func tea()", "db/a.sql": "CREATE FUNCTION log.tea()"}

@@ -106,6 +106,20 @@ def commands_use_variables_that_their_page_sets(tree):
 
 
 @rule
+def the_version_is_the_one_that_documents_name(tree):
+    file = "Sources/App/Humon.swift"
+    found = re.search(r'static let current = "([\d.]+)"', tree.text(file))
+    version, document = found[1] if found else "", "docs/openapi.yaml"
+    named = re.search(r"(?m)^  version: (.*)$", tree.text(document))
+    if not named or named[1] != version: yield document, line_of(tree.text(document), "\n  version:") + 1, f"the program is {version}; name it"
+    for page in tree.pages:
+        for line, text in page.prose:
+            for release in re.findall(r"[Uu]ntil release ([\d.]*\d)", text):
+                if [*map(int, release.split("."))] <= [*map(int, version.split("."))]:
+                    yield page.path, line, f"the program is {version} already; correct the sentence"
+
+
+@rule
 def the_steps_of_a_write_are_functions(tree):
     """The table of ARCHITECTURE.md that leads through one write: each row has a file, and the function of it that does the step."""
     path = "ARCHITECTURE.md"
