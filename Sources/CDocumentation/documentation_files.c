@@ -20,3 +20,8 @@ static const unsigned char bytes_docs_css[] = {
 #embed "docs.css"
 };
 FILE(docs_css)
+
+static const unsigned char bytes_docs_js[] = {
+#embed "docs.js"
+};
+FILE(docs_js)

@@ -384,6 +384,6 @@ def errors_are_documented(tree):
 def the_api_page_has_no_markdown(tree):
     path = "Sources/CDocumentation/docs.html"
     # Examples may contain these characters.
-    prose = re.sub(r"(?s)<pre.*?</pre>|<style>.*?</style>", lambda part: "\n" * part[0].count("\n"), tree.text(path))
+    prose = re.sub(r"(?s)<pre.*?</pre>|<(style|script)>.*?</\1>", lambda part: "\n" * part[0].count("\n"), tree.text(path))
     for mark in ("`", "**", "{{"):
         if mark in prose: yield path, line_of(prose, mark), f"{mark} is not rendered; correct scripts/openapi"

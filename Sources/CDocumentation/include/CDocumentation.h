@@ -8,9 +8,10 @@
 
 /// The OpenAPI document. scripts/openapi writes it from docs/openapi.yaml.
 unsigned char documentation_openapi_json(size_t index);
-/// The page /docs. scripts/openapi writes it from docs/openapi.yaml and template.html.
+/// The page /docs. scripts/openapi writes it from docs/openapi.yaml, template.html, docs.css and docs.js.
 unsigned char documentation_docs_html(size_t index);
-/// The style of the page, which the page contains too.
+/// The style and the script of the page, which the page contains too.
 unsigned char documentation_docs_css(size_t index);
+unsigned char documentation_docs_js(size_t index);
 
 #endif

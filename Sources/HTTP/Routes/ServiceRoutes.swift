@@ -21,16 +21,23 @@ extension API {
     /// `docs/openapi.yaml` as JSON.
     private static let openAPI = StaticResponse(embedding: Response(jsonBytes: embedded(documentation_openapi_json)))
 
-    /// The same for people to read. The page may use its own style and nothing else. Source: W3C *Content Security Policy*, level 3.
+    /// The same for people to read. The page may use its own style, its own script and this server, and nothing else.
+    /// Source: W3C *Content Security Policy*, level 3.
     private static let documentation = StaticResponse(
         embedding: Response(
             headers: [
                 .contentType: "text/html; charset=utf-8",
-                .contentSecurityPolicy: "default-src 'none'; style-src 'sha256-"
-                    + Data(SHA256.hash(embedded(documentation_docs_css).readableBytesView)).base64EncodedString()
-                    + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+                .contentSecurityPolicy: """
+                default-src 'none'; style-src \(source(documentation_docs_css)); script-src \(source(documentation_docs_js)); \
+                connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'
+                """,
             ],
             body: embedded(documentation_docs_html)))
+
+    /// The source of a policy that admits a text inside of the page.
+    private static func source(_ byte: @escaping (Int) -> UInt8) -> String {
+        "'sha256-\(Data(SHA256.hash(embedded(byte).readableBytesView)).base64EncodedString())'"
+    }
 }
 
 extension StaticResponse {
