@@ -62,15 +62,17 @@ extension AttendancesModule {
         ).isEmpty
     }
 
-    /// Events without attendances have no entry.
+    /// Events without attendances, present or ended, have no entry.
     static func counts(of events: [EventID], _ database: PostgresClient) async throws -> [EventID: Int64] {
-        let rows = try await database.query(
-            """
-            SELECT event_id, count(*) FROM \(identifier: AttendancesProjection.schema).attendances
-            WHERE event_id = ANY(\(events.map(\.rawValue))) AND attended_at IS NOT NULL GROUP BY event_id
-            """
-        ).decode((Int64, Int64).self)
+        let rows = try await database.query(query(ofCounts: events)).decode((Int64, Int64).self)
         return Dictionary(rows.map { (EventID(rawValue: $0), $1) }) { first, _ in first }
+    }
+
+    static func query(ofCounts events: [EventID]) -> SQL {
+        """
+        SELECT e.id, l.attendee_count FROM unnest(\(events.map(\.rawValue))) AS e (id)
+        CROSS JOIN LATERAL (\(AttendancesProjection.last(of: "e.id"))) AS l
+        """
     }
 
     /// The users who attend an event, in the order of their ids. The event's owner alone may read them, which the caller checks.

@@ -28,7 +28,7 @@ public struct AttendancesModule: Sendable {
 
     let database: PostgresClient
     let events: EventsModule
-    /// The numbers of attendances, by event. A count reads all attendances of its event.
+    /// The numbers of attendees, by event.
     let counts: BatchedLookup<EventID, Int64>
     private let commands: CommandHandler
 
@@ -74,7 +74,7 @@ public struct AttendancesModule: Sendable {
     /// Reads what a command is decided on in one round trip.
     private func present(_ key: AttendanceKey) async throws -> (attendance: Attendance, event: Event?) {
         let query: SQL = """
-            SELECT \(AttendancesProjection.layout.names) FROM \(identifier: AttendancesProjection.schema).attendances
+            SELECT \(AttendancesProjection.columns) FROM \(identifier: AttendancesProjection.schema).attendances
             WHERE event_id = \(key.event.rawValue) AND user_id = \(key.user.rawValue)
             """
         let rows = try await database.run([query, EventsModule.query(of: key.event)])

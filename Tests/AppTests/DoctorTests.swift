@@ -54,11 +54,11 @@ import Testing
             cure: "UPDATE log.read_models SET position = position - 7 WHERE schema = 'users_v1'"),
         Ailment(
             script:
-                "SELECT log.leave_inline(ARRAY['attendances_v1']); UPDATE log.read_models SET position = position - 3 WHERE schema = 'attendances_v1'",
+                "SELECT log.leave_inline(ARRAY['attendances_v2']); UPDATE log.read_models SET position = position - 3 WHERE schema = 'attendances_v2'",
             check: "read model attendances", state: "warn",
             result: "3 recorded events behind the log",
             hint: "A server of this version updates it; check that one runs.",
-            cure: "UPDATE log.read_models SET position = position + 3 WHERE schema = 'attendances_v1'"),
+            cure: "UPDATE log.read_models SET position = position + 3 WHERE schema = 'attendances_v2'"),
         Ailment(
             script: "SELECT setval('log.event_ids', 3)", check: "sequences",
             result: "log.event_ids is at 3, but event-20 is in use",

@@ -68,7 +68,7 @@ import Testing
             let after = try await database.withClient { try await $0.query(schemas).decode(String.self) }
             #expect(after == before)
             let pruned = try await humon(["prune", "--all", "--yes"])
-            #expect(pruned.output.contains("attendances_v1_previous"))
+            #expect(pruned.output.contains("attendances_v2_previous"))
             #expect(
                 trial.output.replacing("would be dropped", with: "dropped").replacing(/\ +/, with: " ")
                     == pruned.output.replacing(/\ +/, with: " "))

@@ -8,35 +8,33 @@ import Users
 @testable import Attendances
 
 @Suite struct `Folding the domain events of attendances` {
-    @Test func `each first attendance gives one new row, in the order of the log, also if it ends in its batch`() {
-        let changes = AttendancesProjection().fold([added(12, 2, 1), added(12, 1, 1), added(11, 2, 1), removed(12, 2, 2)])
-        #expect(changes.created == [row(12, 2, 2, nil), row(12, 1, 1, 1), row(11, 2, 1, 1)])
-        #expect(changes.changed.isEmpty)
+    private typealias Key = AttendanceKey
+
+    @Test func `each attendance gives one row as the batch leaves it, numbered and with the growth of its event`() {
+        let changes = AttendancesProjection().fold([
+            Key(12, 2).added(1), Key(12, 1).added(1), Key(11, 2).added(1), Key(12, 2).removed(2), Key(12, 3).removed(4),
+            Key(12, 4).added(3),
+        ])
+        let expected = [
+            change(Key(12, 1), 1, seconds: 1, number: 2, growth: 2), change(Key(11, 2), 1, seconds: 1, number: 1, growth: 1),
+            change(Key(12, 2), 2, seconds: nil, number: 3, growth: 1), change(Key(12, 3), 4, seconds: nil, number: 4, growth: 0),
+            change(Key(12, 4), 3, seconds: 3, number: 5, growth: 1),
+        ]
+        #expect(changes == Dictionary(uniqueKeysWithValues: expected.map { ($0.attendance.key, $0) }))
     }
 
-    @Test func `an attendance of an earlier batch gives one changed row, as the batch leaves it`() {
-        let changes = AttendancesProjection().fold([removed(12, 2, 2), removed(12, 1, 2), added(12, 2, 3)])
-        #expect(changes.created.isEmpty)
-        #expect(changes.changed == [row(12, 2, 3, 3), row(12, 1, 2, nil)])
+    @Test func `an erasure takes an attendee from the event if the user attended, and none if the user had left`() {
+        for (version, growth) in [(2, -1), (3, 0)] as [(Int32, Int64)] {
+            #expect(AttendancesProjection().fold([Key(9, 5).erased(version)])[Key(9, 5)]?.growth == growth)
+        }
     }
 
     /// - Parameter seconds: the time of the recorded event since which the user attends
-    private func row(_ event: Int64, _ user: Int64, _ version: Int32, _ seconds: Int64?) -> Attendance {
-        Attendance(
-            key: AttendanceKey(event: EventID(rawValue: event), user: UserID(rawValue: user)), version: version,
-            attendedAt: seconds.map { Timestamp(milliseconds: $0 * 1_000) })
-    }
-
-    private func added(_ event: Int64, _ user: Int64, _ version: Int32) -> EventEnvelope<AttendanceDomainEvent> {
-        envelope(.added(AttendanceKey(event: EventID(rawValue: event), user: UserID(rawValue: user))), version)
-    }
-
-    private func removed(_ event: Int64, _ user: Int64, _ version: Int32) -> EventEnvelope<AttendanceDomainEvent> {
-        envelope(.removed(AttendanceKey(event: EventID(rawValue: event), user: UserID(rawValue: user))), version)
-    }
-
-    /// Recorded as many seconds after 1970 as the version says.
-    private func envelope(_ event: AttendanceDomainEvent, _ version: Int32) -> EventEnvelope<AttendanceDomainEvent> {
-        .of(event, in: event.key.stream.description, version: version, at: Int64(version) * 1_000)
+    private func change(
+        _ key: AttendanceKey, _ version: Int32, seconds: Int64?, number: Int64, growth: Int64
+    ) -> AttendancesProjection.Change {
+        let attendedAt = seconds.map { Timestamp(milliseconds: $0 * 1_000) }
+        return AttendancesProjection.Change(
+            attendance: Attendance(key: key, version: version, attendedAt: attendedAt), number: number, growth: growth)
     }
 }

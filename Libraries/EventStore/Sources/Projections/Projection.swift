@@ -33,7 +33,8 @@ public import Postgres
 /// }
 /// ```
 ///
-/// Every row is made of the domain events of one stream.
+/// A new row that is an ``Insertion`` is made of the domain events of one stream. A statement may read rows of other streams too, as
+/// earlier statements left them: a rebuild keeps their order.
 public protocol Projection: Sendable {
     associatedtype Event: DomainEvent
     /// Row changes, computed from domain events alone.
