@@ -1,7 +1,10 @@
 import Foundation
 import HTTPServer
+import HTTPTypes
 import NIOCore
 import NIOEmbedded
+import NIOHTTP1
+import Synchronization
 import TestDatabase
 import TestHTTP
 import TestServer
@@ -71,5 +74,69 @@ import Testing
             let connections = try (0..<5).map { _ in try RawConnection(port: port) }
             for connection in connections { #expect(try await Self.isServed(connection)) }
         }
+    }
+
+    @Test func `a server with all its connections closes the one that was idle longest for each new one`() async throws {
+        try await Router(routes: Wire.routes, logger: .silent).withServer(Wire.configuration { $0.maximumConnections = 3 }) {
+            server, port in
+            // A stream and an arriving request are not idle.
+            let stream = try RawConnection(port: port)
+            try stream.send(Wire.get("/stream"))
+            #expect(try await stream.receive { $0.contains("tick") }.text.contains("tick"))
+            let (first, second) = (try RawConnection(port: port), try RawConnection(port: port))
+            for connection in [first, second, first] { #expect(try await Self.isServed(connection)) }
+            let third = try RawConnection(port: port)
+            #expect(try await Self.isServed(third))
+            #expect(try await second.receive().isEnded)
+            let fourth = try RawConnection(port: port)
+            #expect(try await Self.isServed(fourth))
+            #expect(try await first.receive().isEnded)
+            for connection in [third, fourth] { #expect(try await Self.isServed(connection)) }
+            #expect(stream.receiveNow() == "")
+            try await eventually("the end of the closed ones") { server.openConnections == 3 }
+        }
+    }
+
+    @Test func `a new connection waits while all are busy, until one of them is idle`() async throws {
+        let isOpen = Mutex(false)
+        let wait = Route(.get, "/wait") { _, _ in
+            try await eventually("the test to let requests end") { isOpen.withLock { $0 } }
+            return Response(text: "waited")
+        }
+        let router = Router(routes: Wire.routes + [wait], logger: .silent)
+        try await router.withServer(Wire.configuration { $0.maximumConnections = 1 }) { server, port in
+            // The second one shows the server that connections wait.
+            let busy = [try RawConnection(port: port), try RawConnection(port: port)]
+            for connection in busy { try connection.send(Wire.get("/wait")) }
+            try await eventually("two requests in tasks") { server.configuration.inFlight.count == 2 }
+            let waiting = try RawConnection(port: port)
+            try waiting.send(Wire.get("/"))
+            isOpen.withLock { $0 = true }
+            for connection in busy {
+                #expect(try await connection.receive { $0.hasSuffix("waited") }.text.hasSuffix("waited"))
+            }
+            #expect(try await waiting.receive { $0.hasSuffix("small") }.text.hasSuffix("small"))
+        }
+    }
+
+    @Test func `a request that arrives before its connection is closed is answered, and the next idle connection goes`() throws {
+        let (server, loop) = (Server(Wire.router, Wire.configuration(), logger: .silent), EmbeddedEventLoop())
+        func connect() throws -> EmbeddedChannel {
+            let gate = HTTP1InputGate()
+            let channel = EmbeddedChannel(loop: loop)
+            _ = server.connections.add(channel)
+            try channel.pipeline.syncOperations.addHandlers([
+                gate, ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes)),
+                HTTP1Connection(server, gate, peer: nil),
+            ])
+            try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+            return channel
+        }
+        let (older, newer) = (try connect(), try connect())
+        server.connections.closeOldestIdle()
+        try older.writeInbound(ByteBuffer(string: "GET / HTTP/1.1\r\n"))
+        loop.run()
+        #expect(older.isActive && !newer.isActive)
+        _ = try? older.finish()
     }
 }

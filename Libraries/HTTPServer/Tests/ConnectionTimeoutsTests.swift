@@ -88,4 +88,19 @@ import Testing
         timeouts.responseEnds(at: Self.at(25))
         Self.expect(timeouts, [44: .wait(until: Self.at(45)), 45: .refuseSlowArrival])
     }
+
+    @Test func `a connection is idle since its last request, and not while a request arrives or a task works on it`() {
+        var timeouts = Self.timeouts { _ in }
+        #expect(timeouts.idleSince == Self.at(0))
+        timeouts.headBegins(at: Self.at(1))
+        #expect(timeouts.idleSince == nil)
+        timeouts.headEnds(at: Self.at(2))
+        #expect(timeouts.idleSince == nil)
+        timeouts.bodyEnds()
+        #expect(timeouts.idleSince == Self.at(2))
+        timeouts.responseBegins(at: Self.at(3))
+        #expect(timeouts.idleSince == nil)
+        timeouts.responseEnds(at: Self.at(4))
+        #expect(timeouts.idleSince == Self.at(4))
+    }
 }

@@ -76,6 +76,9 @@ struct ConnectionTimeouts {
     /// Whether a task works on a response.
     var isResponding: Bool { respondingSince != nil }
 
+    /// The time since which no request arrives and no task works on a response; `nil` in between.
+    var idleSince: NIODeadline? { isReceiving || isRest || isResponding ? nil : activeAt }
+
     func dueAction(at now: NIODeadline, _ limits: ConnectionLimits) -> DueAction {
         let (end, action) = next(limits)
         return now < end ? .wait(until: end) : action

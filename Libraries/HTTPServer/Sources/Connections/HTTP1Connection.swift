@@ -19,7 +19,8 @@ final class HTTP1Connection: ChannelDuplexHandler {
     private let unsent: UnsentBytes
     private let info: ConnectionInfo
 
-    private var timeouts = ConnectionTimeouts(at: .now())
+    private var timeouts = ConnectionTimeouts(at: .now()) { didSet { noteIdleTime() } }
+    private let idleTime = IdleTime()
     private var timer: Scheduled<Void>?
     /// Whether the arriving request is the last one.
     var isLastArriving = false
@@ -41,7 +42,7 @@ final class HTTP1Connection: ChannelDuplexHandler {
     /// Whether the client has closed its side. It may still read.
     private var hasInputEnded = false
     /// Whether the last response is written.
-    private var hasEnded = false
+    private var hasEnded = false { didSet { noteIdleTime() } }
     private var lingering: LingeringClose?
     /// `nil` unless the response streams.
     private var writer: ResponseWriter?
@@ -56,7 +57,13 @@ final class HTTP1Connection: ChannelDuplexHandler {
         body = RequestBodyBuffer(limitBytes: configuration.limits.bodyBytes, configuration.budget)
     }
 
-    func handlerAdded(context: ChannelHandlerContext) { checkTimers(context) }
+    func handlerAdded(context: ChannelHandlerContext) {
+        noteIdleTime()
+        server.connections.watch(idleTime, of: context.channel)
+        checkTimers(context)
+    }
+
+    private func noteIdleTime() { idleTime.since = hasEnded ? nil : timeouts.idleSince }
 
     func handlerRemoved(context: ChannelHandlerContext) { release() }
 
@@ -182,6 +189,13 @@ extension HTTP1Connection {
         switch event {
         case is ChannelShouldQuiesceEvent:
             if isBusy { isEnding = true } else if !hasEnded { end(context) }
+        case is CloseIfIdleEvent:
+            // A client that still reads its response is busy, too.
+            if isBusy || hasEnded || context.channel.hasUnsentBytes {
+                server.connections.closeOldestIdle()
+            } else {
+                context.close(promise: nil)
+            }
         case ChannelEvent.inputClosed:
             hasInputEnded = true
             // A client that only closes its sending side cannot be told from one that has left.

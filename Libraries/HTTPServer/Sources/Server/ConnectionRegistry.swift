@@ -5,12 +5,36 @@ internal import Synchronization
 
 /// The open connections of a server: limits their number, and ends them.
 final class ConnectionRegistry: Sendable {
+    /// Minimum time between two looks at all connections.
+    static let lookPause = TimeAmount.milliseconds(100)
+
     private struct State {
-        /// The address is `nil` for a peer without a limit of its own.
-        var connections: [ObjectIdentifier: (channel: any Channel, address: NetworkAddress?)] = [:]
+        /// The address is `nil` for a peer without a limit of its own, the idle time until the connection has its handlers.
+        var connections: [ObjectIdentifier: (channel: any Channel, address: NetworkAddress?, idleTime: IdleTime?)] = [:]
         /// Number of connections of each client address, or of each /64 in IPv6.
         var addresses: [NetworkAddress: Int] = [:]
+        /// The connections that were idle at the last look, the oldest last. All others have been idle for a shorter time.
+        var idle: [(id: ObjectIdentifier, since: NIODeadline)] = []
+        var looksAfter = NIODeadline.uptimeNanoseconds(0)
         var isQuiescing = false
+
+        mutating func takeOldestIdle() -> (any Channel)? {
+            repeat {
+                while let (id, since) = idle.popLast() {
+                    if let connection = connections[id], connection.idleTime?.since == since { return connection.channel }
+                }
+            } while look(at: .now())
+            return nil
+        }
+
+        /// - Returns: false if the last look was a moment ago
+        private mutating func look(at now: NIODeadline) -> Bool {
+            guard now >= looksAfter else { return false }
+            looksAfter = now + ConnectionRegistry.lookPause
+            idle = connections.compactMap { id, connection in connection.idleTime?.since.map { (id, $0) } }
+            idle.sort { $0.since > $1.since }
+            return true
+        }
     }
 
     private let state = Mutex(State())
@@ -19,7 +43,19 @@ final class ConnectionRegistry: Sendable {
     init(_ configuration: ServerConfiguration) { self.configuration = configuration }
 
     var count: Int { state.withLock { $0.connections.count } }
-    var hasRoom: Bool { count < configuration.maximumConnections }
+    /// Whether a further connection may be accepted. One beyond the maximum may: it shows that connections wait.
+    var hasRoom: Bool { count <= configuration.maximumConnections }
+
+    /// Closes the connection that has been idle for the longest time, if one is idle.
+    func closeOldestIdle() {
+        guard let channel = state.withLock({ $0.takeOldestIdle() }) else { return }
+        // Not at once: a connection that is busy by now calls this function again.
+        channel.eventLoop.execute { channel.pipeline.fireUserInboundEventTriggered(CloseIfIdleEvent()) }
+    }
+
+    func watch(_ idleTime: IdleTime, of channel: any Channel) {
+        state.withLock { $0.connections[ObjectIdentifier(channel)]?.idleTime = idleTime }
+    }
 
     /// - Returns: false if the client address has as many connections as it may
     func add(_ channel: any Channel) -> Bool {
@@ -30,7 +66,7 @@ final class ConnectionRegistry: Sendable {
                 guard count < configuration.maximumConnectionsPerAddress else { return (false, state.isQuiescing) }
                 state.addresses[address] = count + 1
             }
-            state.connections[ObjectIdentifier(channel)] = (channel, address)
+            state.connections[ObjectIdentifier(channel)] = (channel, address, nil)
             return (true, state.isQuiescing)
         }
         if hasRoom, isQuiescing { channel.close(promise: nil) }
@@ -71,8 +107,25 @@ final class ConnectionRegistry: Sendable {
     }
 }
 
-/// Registers accepted connections, closes those beyond the limit of their address, and accepts no more while the registry is full, or for
-/// a second after a connection that could not be accepted.
+/// The time since which a connection is idle. Its event loop sets the time, and others read it.
+final class IdleTime: Sendable {
+    private let nanoseconds = Atomic(UInt64.max)
+
+    /// `nil` while the connection is busy.
+    var since: NIODeadline? {
+        get {
+            let value = nanoseconds.load(ordering: .relaxed)
+            return value == .max ? nil : .uptimeNanoseconds(value)
+        }
+        set { nanoseconds.store(newValue?.uptimeNanoseconds ?? .max, ordering: .relaxed) }
+    }
+}
+
+/// Asks a connection to close, so that another one is accepted. If a request has arrived meanwhile, another idle connection is asked.
+struct CloseIfIdleEvent: Sendable {}
+
+/// Registers accepted connections, and closes those beyond the limit of their address. While the registry is full, it closes an idle one
+/// for each new one, and accepts none if all are busy. It pauses for a second after a connection that could not be accepted.
 final class AcceptHandler: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel
@@ -85,6 +138,7 @@ final class AcceptHandler: ChannelDuplexHandler {
     private var isReadHeld = false
     /// Whether files or memory were short less than ``shortagePause`` ago.
     private var isPaused = false
+    private var isLookScheduled = false
     private static let shortagePause = TimeAmount.seconds(1)
 
     init(_ registry: ConnectionRegistry, _ failures: AcceptFailures, logger: Logger) {
@@ -94,6 +148,7 @@ final class AcceptHandler: ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let connection = unwrapInboundIn(data)
         guard registry.add(connection) else { return connection.close(promise: nil) }
+        if !registry.hasRoom { registry.closeOldestIdle() }
         let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
         connection.closeFuture.hop(to: context.eventLoop).whenComplete { [registry] _ in
             registry.remove(connection)
@@ -136,7 +191,24 @@ final class AcceptHandler: ChannelDuplexHandler {
     }
 
     func read(context: ChannelHandlerContext) {
-        if registry.hasRoom, !isPaused { context.read() } else { isReadHeld = true }
+        if registry.hasRoom, !isPaused { return context.read() }
+        isReadHeld = true
+        scheduleLook(context)
+    }
+
+    /// Looks again for idle connections while the registry is full.
+    private func scheduleLook(_ context: ChannelHandlerContext) {
+        guard !isLookScheduled, !isPaused else { return }
+        isLookScheduled = true
+        let bound = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
+        context.eventLoop.scheduleTask(in: ConnectionRegistry.lookPause) { bound.value.handler.look(bound.value.context) }
+    }
+
+    private func look(_ context: ChannelHandlerContext) {
+        isLookScheduled = false
+        guard isReadHeld, !registry.hasRoom, context.channel.isActive else { return }
+        registry.closeOldestIdle()
+        scheduleLook(context)
     }
 
     private func readIfHeld(_ context: ChannelHandlerContext) {

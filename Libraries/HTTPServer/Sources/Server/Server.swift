@@ -7,7 +7,7 @@ public import ServiceLifecycle
 /// An HTTP server as a service: it listens while it runs. On graceful shutdown it ends after the last response.
 public final class Server: Service {
     let router: Router
-    let configuration: ServerConfiguration
+    public let configuration: ServerConfiguration
     let connections: ConnectionRegistry
     private let logger: Logger
     private let onListening: @Sendable (_ port: Int) -> Void
@@ -24,6 +24,9 @@ public final class Server: Service {
         self.onListening = onListening
         configuration.drain.onBegin { [streams = configuration.streams] in streams.finishAll() }
     }
+
+    /// The number of open connections.
+    public var openConnections: Int { connections.count }
 
     /// Serves until graceful shutdown, which lets requests end, or cancellation, which cuts them off.
     /// - Throws: `IOError` if the address cannot be listened on

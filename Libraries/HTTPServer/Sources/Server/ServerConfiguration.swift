@@ -5,7 +5,8 @@ public struct ServerConfiguration: Sendable {
     /// 0 takes a free port.
     public var port: Int
     public var limits = ConnectionLimits()
-    /// Maximum number of connections. Further ones wait in the kernel's queue.
+    /// Maximum number of connections. For a further one the connection goes that has been idle for the longest time. While all are busy,
+    /// one more is accepted, and others wait in the kernel's queue.
     public var maximumConnections = 10_000
     /// Maximum number of connections of one client address, or of one /64 in IPv6; 0 for no limit. Further ones are closed. Trusted
     /// proxies have no such limit.
