@@ -152,12 +152,24 @@ import Testing
         let values = ["HUMON_STATEMENT_TIMEOUT_SECONDS": "7", "HUMON_STREAMS": "8", "HUMON_STREAMS_PER_ADDRESS": "9"]
         var reader = SettingReader(places: [(.environment, values)])
         let settings = Settings(&reader)
-        let configuration = settings.serverConfiguration(connections: 9, drain: Drain())
+        let configuration = settings.serverConfiguration(connections: 36, drain: Drain())
         #expect((configuration.streams.limits.total, configuration.streams.limits.perAddress) == (8, 9))
+        #expect(settings.operatorServerConfiguration().maximumConnections == 64)
         let limits = configuration.limits
         #expect((limits.idleSeconds, limits.arrivalSeconds, limits.responseSeconds) == (75, 20, 27))
         #expect((limits.headerBytes, limits.bodyBytes) == (32_768, 65_536))
         let api = settings.api(secret: HumonProcess.secret)
         #expect((api.signInsPerMinute, api.accountSignInsPerMinute) == (20, 10))
+    }
+
+    @Test(arguments: [(750, 187, 563, 100), (16_000, 1_000, 10_000, 100), (9, 2, 7, 2), (1, 1, 0, 1)])
+    func `an address may take a quarter of few connections, and streams three quarters`(
+        connections: Int, ofAddress: Int, streams: Int, streamsOfAddress: Int
+    ) {
+        var reader = SettingReader(places: [])
+        let configuration = Settings(&reader).serverConfiguration(connections: connections, drain: Drain())
+        #expect(configuration.maximumConnectionsPerAddress == ofAddress)
+        #expect(configuration.streams.limits.total == streams)
+        #expect(configuration.streams.limits.perAddress == streamsOfAddress)
     }
 }

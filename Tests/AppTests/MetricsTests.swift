@@ -10,7 +10,8 @@ import Testing
 @Suite struct `The metrics of a server` {
     /// The metrics that do not change while a server is healthy, with their values.
     private static let steady = [
-        "humon_build_info", "humon_changes_first_position", "humon_http_buffer_limit_bytes", "humon_http_streams_limit",
+        "humon_build_info", "humon_changes_first_position", "humon_http_buffer_limit_bytes", "humon_http_connections_limit",
+        "humon_http_streams_limit",
         "humon_index_limit_bytes", "humon_index_phase",
         "humon_index_stands_before_unreadable", "humon_postgres_up", "humon_writer_queue_limit",
         "process_max_fds", "process_start_time_seconds", "process_threads", "process_virtual_memory_bytes",
@@ -18,7 +19,7 @@ import Testing
     /// The metrics that another test changes.
     private static let elsewhere = [
         "humon_http_accept_failures_total", "humon_changes_resets_total", "humon_changes_sent_total", "humon_changes_streams",
-        "humon_http_streams",
+        "humon_http_connections", "humon_http_streams",
         "humon_http_streams_ended_total", "humon_http_streams_refused_total",
         "humon_http_buffer_refusals_total", "humon_http_buffered_bytes", "humon_http_requests_shed_total",
         "humon_http_slow_readers_closed_total", "humon_log_lines_dropped_total", "humon_postgres_connection_failures_total",

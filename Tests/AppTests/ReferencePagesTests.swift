@@ -58,6 +58,7 @@ import Testing
                 "HUMON_STATEMENT_TIMEOUT_SECONDS and \(FixedLimits.answerSeconds) s"
             ),
             ("time that a connection may be idle", "\(FixedLimits.idleSeconds) s"),
+            ("connections to HUMON_ADMIN_PORT", "\(FixedLimits.operatorConnections)"),
             ("memory for unsent responses and arriving bodies", "\(FixedLimits.bufferMegabytes) MB"),
             ("open streams of changes of a user, if HUMON_READS is devices", "\(FixedLimits.streamsPerUser)"),
             ("streams of changes that a client address opens in a minute", "\(FixedLimits.streamOpeningsPerMinute)"),

@@ -43,7 +43,6 @@ struct ServeCommand: AsyncParsableCommand {
                 eventsPerUser: settings.eventsPerUser, treeKey: treeKey, logger: logger)
             let connections = DescriptorLimit.raise(
                 for: settings.connections, ofDatabase: settings.databaseConnections, logger: logger)
-            settings.warnOfStreams(connections: connections, logger: logger)
             let drain = Drain()
             let api = API(
                 backend.modules, settings: settings.api(secret: secret), drain: drain,
@@ -66,7 +65,7 @@ struct ServeCommand: AsyncParsableCommand {
             let admin = AdminResponder(
                 api, token: settings.adminToken.map(AdminToken.init),
                 metrics: {
-                    await requests.metrics + configuration.metrics + backend.metrics() + LogSink.standardError.metrics
+                    await requests.metrics + clients.metrics + backend.metrics() + LogSink.standardError.metrics
                         + ProcessMetrics.now()
                 }, logger: logger)
             let operators = Server(

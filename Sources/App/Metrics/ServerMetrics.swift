@@ -1,10 +1,15 @@
 internal import HTTPServer
 internal import Telemetry
 
-extension ServerConfiguration {
-    /// The metrics of refused requests, of buffered bytes and of streams.
+extension Server {
+    /// The metrics of connections, of refused requests, of buffered bytes and of streams.
     var metrics: [Metric] {
-        [
+        let (inFlight, budget, streams) = (configuration.inFlight, configuration.budget, configuration.streams)
+        return [
+            .gauge("humon_http_connections", "Open connections of clients.", Double(openConnections)),
+            .gauge(
+                "humon_http_connections_limit", "Maximum number of them; above it, others wait to be accepted.",
+                Double(configuration.maximumConnections)),
             .counter(
                 "humon_http_requests_shed_total", "Requests refused immediately with 503, because too many were in flight.",
                 Double(inFlight.refusals)),
@@ -20,18 +25,14 @@ extension ServerConfiguration {
                 "Connections closed because the client read no bytes while the buffers were nearly full.",
                 Double(budget.closedConnections)),
             .counter(
-                "humon_http_accept_failures_total",
-                "Connections that could not be accepted, because too many files were open or memory was short; the next attempt follows after a second.",
-                Double(acceptFailures.total)),
+                "humon_http_accept_failures_total", "Connections that could not be accepted for lack of files or memory.",
+                Double(configuration.acceptFailures.total)),
             .gauge("humon_http_streams", "Open streams.", Double(streams.count)),
             .gauge("humon_http_streams_limit", "Maximum number of open streams.", Double(streams.limits.total)),
             .counter(
-                "humon_http_streams_refused_total",
-                "Streams refused: too many were open or were opened by one client, or the node drains.",
-                Double(streams.refusals)),
+                "humon_http_streams_refused_total", "Streams refused because of a limit or a drain.", Double(streams.refusals)),
             .counter(
-                "humon_http_streams_ended_total",
-                "Streams that ended: finished by the node, such as after a reset, left by the client, cut off because the client read too slowly, ended by a drain, or broken off by a failure.",
+                "humon_http_streams_ended_total", "Streams that ended, by reason.",
                 StreamEnd.allCases.map { (["reason": "\($0)"], Double(streams[$0])) }),
         ]
     }

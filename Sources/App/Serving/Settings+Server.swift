@@ -15,7 +15,7 @@ extension Settings {
         return api
     }
 
-    /// The configuration of the server for clients.
+    /// The configuration of the server for clients. Neither one client address nor all streams may take all connections.
     func serverConfiguration(connections: Int, drain: Drain) -> ServerConfiguration {
         var configuration = ServerConfiguration(host: host, port: port)
         configuration.limits.idleSeconds = FixedLimits.idleSeconds
@@ -24,24 +24,17 @@ extension Settings {
         configuration.limits.headerBytes = FixedLimits.headerBytes
         configuration.limits.bodyBytes = API.bodyLimitBytes
         configuration.maximumConnections = connections
-        configuration.maximumConnectionsPerAddress = connectionsPerAddress
+        let quarter = max(1, connections / 4)
+        configuration.maximumConnectionsPerAddress = min(connectionsPerAddress, quarter)
         configuration.trustedProxies = trustedProxies
         configuration.inFlight = InFlightRequests(waitingLimit: requests)
         configuration.budget = BufferBudget(limitBytes: FixedLimits.bufferMegabytes * 1_000_000)
         configuration.streams = OpenStreams(
             StreamLimits(
-                total: streams, perAddress: streamsPerAddress, perUser: FixedLimits.streamsPerUser,
-                openingsPerMinute: FixedLimits.streamOpeningsPerMinute))
+                total: min(streams, connections - quarter), perAddress: min(streamsPerAddress, quarter),
+                perUser: FixedLimits.streamsPerUser, openingsPerMinute: FixedLimits.streamOpeningsPerMinute))
         configuration.drain = drain
         return configuration
-    }
-
-    /// Warns if streams of changes can take every connection, so that no other request is served.
-    func warnOfStreams(connections: Int, logger: Logger) {
-        guard streams >= connections else { return }
-        logger.warning(
-            "HUMON_STREAMS leaves no connection for other requests: set HUMON_CONNECTIONS higher",
-            metadata: ["streams": .stringConvertible(streams), "connections": .stringConvertible(connections)])
     }
 
     /// Maximum number of seconds for a response to an operator. The comparison of an index with 10 million events takes
@@ -53,6 +46,7 @@ extension Settings {
         var configuration = ServerConfiguration(host: adminHost, port: adminPort)
         configuration.limits.idleSeconds = FixedLimits.idleSeconds
         configuration.limits.responseSeconds = Self.operatorResponseSeconds
+        configuration.maximumConnections = FixedLimits.operatorConnections
         return configuration
     }
 }

@@ -4,6 +4,7 @@ enum FixedLimits {
     static let headerBytes = 32_768
     static let arrivalSeconds = 20
     static let idleSeconds = 75
+    static let operatorConnections = 64
     static let bufferMegabytes = 256
     static let streamsPerUser = 20
     static let streamOpeningsPerMinute = 600

@@ -6,7 +6,7 @@ extension ChangeFeedStatus {
         [
             .gauge("humon_changes_streams", "Open streams of changes.", Double(streams)),
             .counter(
-                "humon_changes_sent_total", "Changes of events that were sent, each counted once for each stream.", Double(sent)),
+                "humon_changes_sent_total", "Changes sent, once for each stream.", Double(sent)),
             .counter(
                 "humon_changes_resets_total", "Streams whose clients were told to read their list again.", Double(resets)),
             .gauge("humon_changes_held", "Recent changes in memory, with which clients continue.", Double(changes)),

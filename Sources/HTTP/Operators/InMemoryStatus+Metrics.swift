@@ -8,7 +8,7 @@ extension EventsModule {
         return [
             .gauge(
                 "humon_index_phase",
-                "1 for the phase of the node's index, 0 for the other phases: an index answers requests only in the phase in_use.",
+                "1 for the phase of the node's index: only in_use answers requests.",
                 InMemoryPhase.allCases.map { (["phase": $0.rawValue], $0 == status.phase ? 1 : 0) }),
             .gauge("humon_index_events", "Events in the index.", Double(status.count)),
             .gauge("humon_index_bytes", "Bytes held for them.", Double(status.bytes)),
