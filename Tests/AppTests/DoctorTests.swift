@@ -76,6 +76,11 @@ import Testing
             result: "positions behind and has no leader", hint: "Check that a server with this subscription runs.",
             cure: "DELETE FROM log.subscriptions WHERE name = 'feed'"),
         Ailment(
+            script: "INSERT INTO log.subscriptions VALUES ('feed', 1, 0, NULL, 'a lock was not free')", check: "subscriptions",
+            state: "warn", result: "positions behind, interrupted: a lock was not free",
+            hint: "Remove the cause; a server tries again by itself.",
+            cure: "DELETE FROM log.subscriptions WHERE name = 'feed'"),
+        Ailment(
             script:
                 "INSERT INTO log.subscriptions VALUES ('feed', 1, 0); INSERT INTO log.parked_streams VALUES ('feed', 'event-1', 1, 2, 'thirteen')",
             check: "subscriptions", result: "1 parked by feed",

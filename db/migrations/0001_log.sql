@@ -151,6 +151,8 @@ CREATE TABLE log.subscriptions (
     position bigint NOT NULL,
     -- NULL after a release. The end of the lease is in log.leases.
     leader uuid,
+    -- The error that interrupted the last leader; NULL once the position has moved since.
+    interruption text,
     PRIMARY KEY (name, number)
 );
 

@@ -247,6 +247,39 @@ extension SubscriptionRunner.Timing {
         }
     }
 
+    @Test func `a statement that waits too long for a lock parks nothing, is named, and succeeds when the lock is free`()
+        async throws
+    {
+        try await TestStore.withDiary { store in
+            let attempts = Mutex(0)
+            let diary = Diary(effect: { _ in
+                attempts.withLock { $0 += 1 }
+                try await store.client.run([
+                    "SELECT set_config('statement_timeout', '20', true)", "SELECT FROM public.diary",
+                ])
+            })
+            let subscriptions = Subscriptions(client: store.client)
+            try await store.withSubscription(diary) {
+                try await store.database.withClient(connections: 1) { other in
+                    try await other.withTransaction { connection in
+                        try await connection.query("LOCK TABLE public.diary")
+                        try await store.count([1])
+                        // More often than the runner tries an event that is at fault.
+                        try await eventually("many attempts") {
+                            attempts.withLock(\.self) > 2 + SubscriptionRunner.Timing.test.attempts
+                        }
+                        #expect(try await subscriptions.parkedStreams(of: "diary") == [])
+                        let status = try #require(try await subscriptions.statuses().first)
+                        #expect(status.interruption?.contains("57014") == true)
+                    }
+                }
+                try await store.reaches(1)
+            }
+            #expect(try await store.entries() == [1])
+            #expect(try await subscriptions.statuses().map(\.interruption) == [nil])
+        }
+    }
+
     @Test func `an effect that the log or the database keeps from happening parks nothing, and happens later`() async throws {
         let errors: [any Error & Sendable] = [
             EventLogError.closed, ReadModelError.behind("sums_v1"), PostgresError.connectionLost(mayHaveRun: true),

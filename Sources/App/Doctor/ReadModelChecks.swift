@@ -57,20 +57,23 @@ struct ReadModelChecks: Sendable {
                 }
                 .joined(separator: " "))
         }
-        var (states, areAbandoned): ([String], Bool) = ([], false)
+        var (states, hint): ([String], String?) = ([], nil)
         for subscription in subscriptions {
             // Most of the events behind the position may be of no interest to the subscription.
             let filter = subscription.name == Erasure.subscription ? Erasure.filter(of: Modules.registered) : .everything
             let page = try await LogReader(client: client).page(
                 after: subscription.position, limit: DoctorReport.newestPositions, filter: filter)
             let waits = !page.events.isEmpty || page.endOfLogAt == nil
-            let isAbandoned = waits && subscription.leasedUntil == nil
-            let lag = "is \(Figure.grouped(subscription.lag)) positions behind" + (isAbandoned ? " and has no leader" : "")
+            var lag = "is \(Figure.grouped(subscription.lag)) positions behind"
+            if waits, let interruption = subscription.interruption {
+                lag += ", interrupted: \(interruption)"
+                hint = "Remove the cause; a server tries again by itself."
+            } else if waits, subscription.leasedUntil == nil {
+                lag += " and has no leader"
+                hint = hint ?? "Check that a server with this subscription runs."
+            }
             states.append("\(subscription.name) \(waits ? lag : "has handled every event")")
-            areAbandoned = areAbandoned || isAbandoned
         }
-        return Check(
-            "subscriptions", areAbandoned ? .warn : .ok, states.joined(separator: ", "),
-            hint: areAbandoned ? "Check that a server with this subscription runs." : nil)
+        return Check("subscriptions", hint == nil ? .ok : .warn, states.joined(separator: ", "), hint: hint)
     }
 }

@@ -39,8 +39,8 @@ extension LogStatus {
                 "humon_subscription_lag_events", "Recorded events that a subscription has not handled yet.",
                 subscriptions.map { (["subscription": $0.name], Double($0.lag)) }),
             .gauge(
-                "humon_subscription_led", "1 if some node leads the subscription; 0 also while there is nothing to do.",
-                subscriptions.map { (["subscription": $0.name], $0.leasedUntil == nil ? 0 : 1) }),
+                "humon_subscription_position", "Position up to which a subscription has handled or parked every event.",
+                subscriptions.map { (["subscription": $0.name], Double($0.position)) }),
             .gauge(
                 "humon_subscription_parked_streams", "Streams that a subscription failed to handle and parked.",
                 subscriptions.map { (["subscription": $0.name], Double($0.parkedStreams)) }),

@@ -29,7 +29,8 @@ public protocol Subscription: Sendable {
     /// The runner calls it again after a failure and after a change of the leader, perhaps with fewer or more events, so a
     /// repetition must do no harm. Two nodes may perform the same events at the same moment, and a node that was paused may perform old
     /// events after newer ones: a lost lease cancels the task, but a node learns of the loss only after some seconds.
-    /// - Throws: any error; the runner tries again, then parks the stream. After an ``UnavailabilityError`` it tries again for ever
+    /// - Throws: any error; the runner tries again, then parks the stream. After an ``UnavailabilityError``, and a `PostgresError` that no
+    ///   event causes, such as a lock or an answer that did not come in time, it tries again for ever
     func perform(_ events: [RecordedEvent]) async throws
 
     /// Handles the next events, in the transaction that moves the position: its writes there happen together with the move, or
@@ -73,6 +74,8 @@ public struct SubscriptionStatus: Sendable, Hashable {
     /// The end of the leader's lease; nil if no node leads, for example because there is nothing to do.
     public var leasedUntil: Timestamp?
     public var parkedStreams: Int64
+    /// The error that interrupted the last leader; `nil` once the position has moved since.
+    public var interruption: String?
 }
 
 /// The stored state of subscriptions, for tools and tests.
@@ -96,13 +99,13 @@ public struct Subscriptions: Sendable {
             """
             SELECT name, position, greatest(log.tail() - position, 0),
                 CASE WHEN leased_until > clock_timestamp() THEN leased_until END,
-                (SELECT count(*) FROM log.parked_streams WHERE subscription = name)
+                (SELECT count(*) FROM log.parked_streams WHERE subscription = name), interruption
             FROM (SELECT DISTINCT ON (name) * FROM log.subscriptions ORDER BY name, number DESC) AS newest,
                 log.leased_until(leader) AS leased_until
             ORDER BY name
             """
-        ).decode((String, Int64, Int64, Timestamp?, Int64).self).map { name, position, lag, leasedUntil, parkedStreams in
-            SubscriptionStatus(name: name, position: position, lag: lag, leasedUntil: leasedUntil, parkedStreams: parkedStreams)
+        ).decode((String, Int64, Int64, Timestamp?, Int64, String?).self).map {
+            SubscriptionStatus(name: $0, position: $1, lag: $2, leasedUntil: $3, parkedStreams: $4, interruption: $5)
         }
     }
 

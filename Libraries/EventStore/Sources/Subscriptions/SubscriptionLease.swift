@@ -49,7 +49,7 @@ struct SubscriptionLease: Sendable {
     func move(to position: Int64, in transaction: LeasedConnection) async throws {
         let rows = try await transaction.query(
             """
-            UPDATE log.subscriptions SET number = number + 1, position = \(position)
+            UPDATE log.subscriptions SET number = number + 1, position = \(position), interruption = NULL
             WHERE name = \(subscription) AND number = \(number)
             """)
         guard rows.affected == 1 else { throw LeaseLostError() }
@@ -69,11 +69,13 @@ struct SubscriptionLease: Sendable {
     }
 
     /// Gives the lease back, after the end of the work.
-    func release() async throws {
+    /// - Parameter interruption: the error that ended the work early; empty for none
+    func release(after interruption: String = "") async throws {
         try await client.run([
             """
-            UPDATE log.subscriptions AS s SET number = s.number + 1, leader = NULL FROM (\(held)) AS held
-            WHERE s.name = held.name AND s.number = held.number
+            UPDATE log.subscriptions AS s
+            SET number = s.number + 1, leader = NULL, interruption = coalesce(nullif(\(interruption), ''), s.interruption)
+            FROM (\(held)) AS held WHERE s.name = held.name AND s.number = held.number
             """,
             "DELETE FROM log.leases WHERE holder = \(leader)",
         ])

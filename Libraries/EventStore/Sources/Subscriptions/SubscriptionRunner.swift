@@ -54,6 +54,7 @@ public final class SubscriptionRunner: Service {
             while !Task.isCancelled {
                 var pause = Duration.seconds(timing.claimSeconds)
                 var lease: SubscriptionLease?
+                var reason = ""
                 do {
                     lease = try await SubscriptionLease.claim(
                         subscription.name, leader: leader, seconds: timing.leaseSeconds, client: client)
@@ -62,8 +63,9 @@ public final class SubscriptionRunner: Service {
                     logger.notice("another node leads now")
                 } catch  where Task.isCancelled {
                 } catch {
-                    // Logged once, unless the subscription has come further since. Tried again after growing pauses, and soon if the
-                    // database or the log is only away.
+                    // Logged once, unless the subscription has come further since. Tried again for ever, after growing pauses, which
+                    // are short if the error may pass by itself.
+                    reason = Leadership.reason(error)
                     let found = "\(lease?.position ?? 0): \(error)"
                     if found != interruption {
                         interruption = found
@@ -74,11 +76,11 @@ public final class SubscriptionRunner: Service {
                             standsStill ? "a subscription stands still" : "a subscription is interrupted",
                             metadata: ["error": "\(error)"])
                     }
-                    if !error.mayPass { pause = backOff.next() }
+                    pause = error.mayPass ? min(backOff.next(), .seconds(timing.leaseSeconds)) : backOff.next()
                 }
                 // A separate task, because this one may be cancelled. After the release, the next leader need not wait until the lease
                 // expires.
-                if let lease { await Task { try? await lease.release() }.value }
+                if let lease { await Task { [reason] in try? await lease.release(after: reason) }.value }
                 try? await Task.sleep(for: pause)
             }
         }
@@ -207,20 +209,18 @@ private struct Leadership {
     }
 
     /// The error's description. It is shortened, because it may be of any length.
-    private static func reason(_ error: any Error) -> String { String("\(error)".prefix(1_000)) }
+    static func reason(_ error: any Error) -> String { String("\(error)".prefix(1_000)) }
 }
 
 extension Error {
-    /// Whether the subscription's own work failed, as opposed to the database, its set-up, the log, the lease or the task.
+    /// Whether an event is at fault, as opposed to the database, its locks, load and set-up, the log, the lease or the task.
     fileprivate var isOfSubscription: Bool {
         switch self {
         // A cancelled effect may throw an error of any type.
         case _ where Task.isCancelled: false
         case is LeaseLostError, is any StandstillError: false
-        case let error as PostgresError:
-            // One event may cause a slow statement. No event causes a missing table or right (class 42), or a refused login (28).
-            error.sqlState == .queryCanceled
-                || !error.isUnavailability && !["42", "28"].contains(error.sqlState?.rawValue.prefix(2) ?? "")
+        // No event causes a missing table, schema or right (classes 42, 3F), a refused login (28), or damaged data (XX).
+        case let error as PostgresError where ["28", "3F", "42", "XX"].contains(error.sqlState?.rawValue.prefix(2)): false
         default: !mayPass
         }
     }
