@@ -17,6 +17,31 @@ import Testing
             let end = try await Erasures(store.context()).end(of: TestStore.erased, at: position, within: .seconds(60))
             #expect(end != nil)
         }
+        // As ``ProjectionRunner`` does.
+        try await forget(store)
+    }
+
+    private static func forget(_ store: TestStore) async throws {
+        let projections: [any Projection] = [NotesProjection(), SumProjection()]
+        try await ReadModels(projections: projections, client: store.client, logger: .quiet).forget()
+    }
+
+    @Test func `a copy that a session locks holds no erasure up, and forgets when the lock is free`() async throws {
+        try await TestStore.with { store in
+            try await store.count(3, counters: 1)
+            try await store.models.rebuild { _ in }
+            try await store.count(from: 3, 2, counters: 1)
+            let versions: SQL = "SELECT version FROM sums_v1_previous.sums"
+            try await store.client.withTransaction { session in
+                try await session.query("SELECT log.lock_read_models('{sums_v1_previous}')")
+                try await Self.erase(store)
+                let locked = try await session.query(versions).decode(Int32.self)
+                #expect(locked == [3])
+            }
+            try await Self.forget(store)
+            let followed = try await store.client.query(versions).decode(Int32.self)
+            #expect(followed == [5])
+        }
     }
 
     @Test func `the tables before the last rebuild follow the log to the erasure, and a reader of them holds nothing up`()

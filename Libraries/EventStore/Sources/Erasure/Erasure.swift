@@ -17,6 +17,8 @@ public struct Erasure: Subscription {
     static let streamsAtOnce = 100
     /// Maximum number of recorded events, and of commands, that one transaction changes, and of streams in one query.
     static let rowsAtOnce = 1_000
+    /// How long the words of a stream wait for a lock.
+    private static let lockTimeout = "1s"
 
     public let name = subscription
     public let filter: LogFilter
@@ -24,7 +26,6 @@ public struct Erasure: Subscription {
     private let list: ErasureList?
     private let log: EventLog
     private let database: PostgresClient
-    private let readModels: ReadModels
     private let dependencies: Dependencies
 
     /// Adds each erasure of a person to the context's ``ErasureList`` before it ends.
@@ -34,7 +35,6 @@ public struct Erasure: Subscription {
         parts = context.modules.personalStreams
         log = context.log
         database = context.database
-        readModels = ReadModels(projections: context.modules.projections, client: context.database, logger: context.logger)
         dependencies = context.dependencies
     }
 
@@ -56,11 +56,17 @@ public struct Erasure: Subscription {
         let streams = events.map(\.envelope.stream)
         for stream in streams { try await endStreams(of: stream) }
         let names = Set(streams.map(\.description)).sorted()
-        var changed: Int64 = 1
-        while changed > 0 {
-            changed = try await database.query("SELECT log.erase(\(names), \(Int32(Self.rowsAtOnce)))").decode(Int64.self)[0]
-        }
-        try await readModels.forget()
+        while try await erase(names) {}
+    }
+
+    /// Ends personal members of streams, and commands of persons.
+    /// - Returns: whether some may be left
+    private func erase(_ streams: [String]) async throws -> Bool {
+        let ended = try await database.run([
+            "SELECT set_config('lock_timeout', \(Self.lockTimeout), true)",
+            "SELECT log.erase(\(streams), \(Int32(Self.rowsAtOnce)))",
+        ])[1].decode(Int64.self)
+        return ended != [0]
     }
 
     /// Appends the erasure of each stream of a person until none is left. Others may change the streams meanwhile, such as an operator who

@@ -9,7 +9,7 @@ internal import Synchronization
 /// models when it is woken, by a notification or by the notifier's interval.
 public final class ProjectionRunner: Service {
     /// Seconds between two looks for copies that lack an erasure.
-    private static let forgetSeconds = 600.0
+    private static let forgetSeconds = 60.0
     /// Minimum seconds between two attempts to catch up, so that a busy log does not cause a query for every append. The pause is
     /// short while another version appends, and long while this version alone does, because its appends need no catch-up.
     private static let pauseSeconds = (behind: 0.02, inStep: 0.25)
@@ -68,7 +68,8 @@ public final class ProjectionRunner: Service {
         }
     }
 
-    /// Repeats what the erasure of a person left, such as a copy that a reader held, and lets no copy keep the words for longer than a day.
+    /// Lets the copies beside the live tables forget erased persons. No erasure waits for them, because a reader may hold their locks. No
+    /// copy keeps the words for longer than a day.
     private func forget() async {
         var standing: [String: Int64] = [:]
         while true {

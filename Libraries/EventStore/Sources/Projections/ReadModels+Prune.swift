@@ -20,19 +20,14 @@ extension ReadModels {
     }
 
     /// Lets the tables before the last rebuild follow the log, so that they forget what it forgot, and drops the shadows that lack an
-    /// erasure and that nobody fills any more. A shadow whose readers hold a lock is left to the next call.
-    /// - Throws: ``FormatError``, `PostgresError`, `CancellationError`
+    /// erasure and that nobody fills any more. A copy that another session locks is left to the next call.
+    /// - Throws: `PostgresError` if the database is away, `CancellationError`
     func forget() async throws {
-        for projection in projections {
-            do { while try await catchUp(projection, suffix: Self.previousSuffix) == true {} } catch PostgresError.refused(
-                let refusal)
-                where refusal.sqlState.rawValue.hasPrefix("42")
-            {
-                // An operator changed the tables. ``dropForgotten(standing:)`` drops them a day later.
-                logger.error(
-                    "the tables before the last rebuild cannot forget an erased person",
-                    metadata: ["schema": "\(type(of: projection).schema + Self.previousSuffix)", "error": "\(refusal)"])
-            }
+        // An operator may have changed the tables. ``dropForgotten(standing:)`` drops them a day later.
+        for (schema, error) in try await catchUp(suffix: Self.previousSuffix, lockTimeout: Self.lockTimeout).failures {
+            logger.error(
+                "the tables before the last rebuild cannot forget an erased person",
+                metadata: ["schema": "\(schema)", "error": "\(error)"])
         }
         let shadows = schemas.flatMap { [$0 + Self.rebuildSuffix, $0 + Self.verifySuffix] }
         for schema in try await Self.positions(of: shadows, on: client).keys.sorted() {
@@ -85,7 +80,7 @@ extension ReadModels {
             """
     }
 
-    /// How long a drop waits for readers, because new readers wait behind it.
+    /// How long a drop waits for readers, because new readers wait behind it, and how long old tables wait for their lock.
     private static let lockTimeout = "2s"
 
     /// Drops a schema if a condition holds, also under the lock.

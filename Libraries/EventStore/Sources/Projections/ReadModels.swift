@@ -82,19 +82,27 @@ extension ReadModels {
         for projection in projections { if let failure = failures[type(of: projection).schema] { throw failure } }
     }
 
-    /// - Parameter skipped: schemas of the read models to leave alone
-    /// - Returns: whether a read model was behind, and the errors of the read models that could not follow, by schema
+    /// - Parameters:
+    ///   - suffix: of the copies; empty for the live tables
+    ///   - lockTimeout: as of ``catchUp(_:suffix:lockTimeout:)``
+    ///   - skipped: schemas to leave alone
+    /// - Returns: whether a copy was behind, and the errors of the copies that could not follow, by schema
     /// - Throws: `PostgresError` if the database is away, `CancellationError`
-    func catchUp(skipping skipped: Set<String>) async throws -> (wasBehind: Bool, failures: [String: any Error]) {
-        let behind = try await client.query("SELECT schema FROM log.read_model_positions(\(schemas)) WHERE position < log.tail()")
-            .decode(String.self)
+    func catchUp(
+        suffix: String = "", lockTimeout: String? = nil, skipping skipped: Set<String> = []
+    ) async throws -> (wasBehind: Bool, failures: [String: any Error]) {
+        let behind = try await client.query(
+            "SELECT schema FROM log.read_model_positions(\(schemas.map { $0 + suffix })) WHERE position < log.tail()"
+        ).decode(String.self)
         var failures: [String: any Error] = [:]
         for projection in projections {
-            let schema = type(of: projection).schema
+            let schema = type(of: projection).schema + suffix
             guard behind.contains(schema), !skipped.contains(schema) else { continue }
-            do { while try await catchUp(projection, suffix: "") == true {} } catch let error as CancellationError {
+            do {
+                while try await catchUp(projection, suffix: suffix, lockTimeout: lockTimeout) == true {}
+            } catch let error as CancellationError {
                 throw error
-            } catch let error as PostgresError where error.isUnavailability {
+            } catch let error as PostgresError where error.isUnavailability && !error.isWait {
                 throw error
             } catch {
                 failures[schema] = error
@@ -104,9 +112,11 @@ extension ReadModels {
     }
 
     /// Applies one page of the log, in its own transaction.
+    /// - Parameter lockTimeout: the longest wait for a lock, as PostgreSQL writes it; `nil` for that of the session
     /// - Returns: false at the log's end; nil if the copy is missing or inline
-    func catchUp(_ projection: any Projection, suffix: String) async throws -> Bool? {
+    func catchUp(_ projection: any Projection, suffix: String, lockTimeout: String? = nil) async throws -> Bool? {
         try await client.withTransaction { connection in
+            if let lockTimeout { try await connection.query("SELECT set_config('lock_timeout', \(lockTimeout), true)") }
             var copies = try await ReadModelCopy.locked([projection], suffix: suffix, on: connection)
             guard let end = copies.first.map({ $0.position + Self.page }) else { return nil }
             try await ReadModelCopy.catchUp(&copies, through: end, on: connection)
@@ -142,6 +152,11 @@ extension ReadModels {
     static func drop(_ schema: String, on connection: LeasedConnection) async throws {
         try await connection.query("SELECT log.drop_read_model(\(schema))")
     }
+}
+
+extension PostgresError {
+    /// Whether a lock or an answer did not come in time, although the database is there: other tables may be free.
+    fileprivate var isWait: Bool { sqlState == .lockNotAvailable || sqlState == .queryCanceled }
 }
 
 /// The reason why a read model cannot be used or changed.
