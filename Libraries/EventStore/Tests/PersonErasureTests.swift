@@ -66,11 +66,11 @@ extension TestStore {
     static let erased = StreamName("person-7")
 
     /// Erases a person, which is one small append.
-    func erasePerson() async throws -> Int64 {
+    func erasePerson(_ person: StreamName = erased) async throws -> Int64 {
         var request = AppendRequest.counting("", after: 0)
         for (version, event) in [PersonEvent.created, .erased].enumerated() {
             request = AppendRequest(
-                id: UUID(), streams: [StreamAppend([event], to: Self.erased, after: Int32(version))],
+                id: UUID(), streams: [StreamAppend([event], to: person, after: Int32(version))],
                 recordedAt: request.recordedAt,
                 metadata: request.metadata)
             _ = try await log.record(request)
@@ -117,6 +117,30 @@ extension TestStore {
             ).decode(Int64.self)
             #expect(appends == [50, 100, 100])
             #expect(try await store.client.query("SELECT owner FROM log.commands").decode(String.self) == ["person-8"])
+        }
+    }
+
+    @Test func `the pages of a person with many streams leave room for another person`() async throws {
+        try await TestStore.with { store in
+            try await store.write(0..<1_000)
+            let many = try await store.erasePerson()
+            let one = try await store.erasePerson(StreamName("person-8"))
+            try await store.withErasures(find: { person, database in
+                let notes = try await NoteEvent.ofPerson.find(person, database)
+                return notes.filter { ($0.name.description == "note-999") == (person == 8) }
+            }) {
+                let erasures = Erasures(store.context())
+                for (person, position) in [(StreamName("person-8"), one), (TestStore.erased, many)] {
+                    let end = try await erasures.end(of: person, at: position, within: .seconds(60))
+                    #expect(end != nil)
+                }
+            }
+            #expect(try await store.words() == 0)
+            let order = try await store.client.query(
+                "SELECT stream FROM log.recorded_events WHERE type = 'NoteErased' ORDER BY position"
+            ).decode(String.self)
+            #expect(Set(order).count == 1_000 && order.count == 1_000)
+            #expect(try #require(order.firstIndex(of: "note-999")) < 500)
         }
     }
 

@@ -169,32 +169,33 @@ public final class ErasureList: Service {
         ).decode((Int64, Int32).self).map { (entry: entries[Int($0) - 1], version: $1) }
     }
 
-    /// Waits until the subscription has handled every erasure of now, and what these append: names and events show no more then.
+    /// Waits until the subscription has handled every erasure: names and events show no more then.
     /// - Parameter limit: the longest wait; `nil` for none
     private func waitForEnd(in generation: LogGeneration, within limit: Duration?) async throws {
         let start = ContinuousClock.now
         var isLogged = false
         let types = filter.types.sorted()
-        for _ in 1...2 {
-            let newest = try await database.query(
-                "SELECT coalesce(max(position), 0) FROM log.recorded_events WHERE type = ANY(\(types)) AND type LIKE '%Erased'"
-            ).decode(Int64.self)[0]
-            // After another loss of the end, the position may not come back.
-            while generation == log.history.generation,
-                try await Subscriptions(client: database).position(of: Erasure.subscription) ?? 0 < newest
-            {
-                let waited = ContinuousClock.now - start
-                if let limit, waited >= limit {
-                    return logger.error("erasures that the log has are under way; requests are answered")
-                }
-                if waited >= Self.silence, !isLogged {
-                    isLogged = true
-                    logger.error(
-                        "no request is answered until the subscription has handled the erasures",
-                        metadata: ["subscription": "\(Erasure.subscription)", "position": "\(newest)"])
-                }
-                try await dependencies.sleep(.milliseconds(100))
+        // After another loss of the end, the position may not come back.
+        while generation == log.history.generation {
+            let reached = try await Subscriptions(client: database).position(of: Erasure.subscription) ?? 0
+            let next = try await database.query(
+                """
+                SELECT min(position) FROM log.recorded_events
+                WHERE type = ANY(\(types)) AND type LIKE '%Erased' AND position > \(reached)
+                """
+            ).decode(Int64?.self)[0]
+            guard let next else { return }
+            let waited = ContinuousClock.now - start
+            if let limit, waited >= limit {
+                return logger.error("erasures that the log has are under way; requests are answered")
             }
+            if waited >= Self.silence, !isLogged {
+                isLogged = true
+                logger.error(
+                    "no request is answered until the subscription has handled the erasures",
+                    metadata: ["subscription": "\(Erasure.subscription)", "position": "\(next)"])
+            }
+            try await dependencies.sleep(.milliseconds(100))
         }
     }
 
