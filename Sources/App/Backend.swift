@@ -65,7 +65,7 @@ struct Backend: Sendable {
             context.add(index)
             context.add(changes)
         }
-        erasures = database.erasureFile.map { [context] in ErasureList($0, context) }
+        erasures = database.settings.erasureFile.map { [context] in ErasureList($0, context) }
         if let erasures { context.add(erasures) }
         modules = RunningModules(Modules.all, serving: apps, in: context)
         projectionRunner = ProjectionRunner(readModels, notifier: notifier, logger: logger)
@@ -98,10 +98,15 @@ struct Backend: Sendable {
     /// Whether nothing was ever recorded; false if the database does not answer.
     func isLogEmpty() async -> Bool { (try? await LogReader(client: readers).tail()) == 0 }
 
-    /// Migrates the database, checks the stored formats of the servers that run, and builds missing read models.
+    /// Checks the erasure list, migrates the database, checks the stored formats of the servers that run, and builds missing read models.
     /// - Throws: `FormatConflict` beside servers with conflicting formats, ``CommandFailure``, `ReadModelError`, `LogGapError`,
-    ///   `PostgresError`
+    ///   `ErasureFile.Failure`, `PostgresError`
     static func prepare(_ database: Database, logger: Logger) async throws {
+        if let file = database.settings.erasureFile {
+            try await withPostgres(database.asOwner, logger: logger) { client in
+                try await file.prepare(isLogEmpty: try await LogReader(client: client).isEmpty())
+            }
+        }
         try await database.migrate(logger: logger)
         try await withPostgres(database.asApplication(connections: 4), logger: logger) { client in
             try await warnOfLosses(client, logger: logger)
@@ -110,9 +115,6 @@ struct Backend: Sendable {
                 throw CommandFailure.unreadableLog(error.description)
             } catch PostgresError.refused(let refusal) where refusal.sqlState.isAboutData {
                 throw CommandFailure.unreadableLog("a read model cannot hold its values: \(refusal)")
-            }
-            if let file = database.erasureFile {
-                try await file.prepare(isLogEmpty: try await LogReader(client: client).tail() == 0)
             }
         }
     }

@@ -75,7 +75,7 @@ extension Database {
     /// - Returns: the number of persons who were erased again; `nil` without an erasure list
     /// - Throws: ``CommandFailure``
     func applyErasures(logger: Logger) async throws -> Int? {
-        guard erasureFile != nil else { return nil }
+        guard settings.erasureFile != nil else { return nil }
         do { return try await running(logger: logger) { try await $0.erasures?.apply() } } catch {
             throw CommandFailure(
                 """

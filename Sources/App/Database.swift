@@ -95,9 +95,6 @@ struct Database: Sendable {
     /// No session resolves a name in a schema where another role may create objects: `"$user"` and `public` are not searched.
     private static let fixedSearchPath = ["search_path": "pg_catalog, pg_temp"]
 
-    /// The erasure list, if there is one.
-    var erasureFile: ErasureFile? { settings.erasures.map { ErasureFile(path: $0) } }
-
     /// A configuration with the rights of the URL's user, for migrations.
     var asOwner: PostgresConfiguration {
         var configuration = PostgresConfiguration(url: url)

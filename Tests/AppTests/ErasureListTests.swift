@@ -94,6 +94,37 @@ import Testing
         }
     }
 
+    @Test func `an import and an erasure change nothing if the list is missing or may not be written`() async throws {
+        try await TestDatabase.withTwo(migrated: false) { database, other in
+            try await HumonProcess.withDirectory { directory in
+                let list = directory.appending(path: "erasures").path
+                func humon(_ database: TestDatabase, _ arguments: String...) async throws -> HumonProcess.Result {
+                    try await HumonProcess.run(
+                        arguments, in: directory, environment: ["DATABASE_URL": database.url, "HUMON_ERASURES": list])
+                }
+                try Data().write(to: URL(filePath: list))
+                try await humon(database, "demo", "--events", "5").succeeded()
+                try await humon(database, "log", "export", "backup.zst").succeeded()
+                try FileManager.default.removeItem(atPath: list)
+                for reason in ["is missing", "no regular file"] {
+                    let imported = try await humon(other, "log", "import", "backup.zst", "--yes")
+                    #expect(imported.status == 1 && imported.error.contains(reason), "\(imported.error)")
+                    let erased = try await humon(database, "users", "erase", "1", "--yes")
+                    #expect(erased.status == 1 && erased.error.contains(reason), "\(erased.error)")
+                    try? FileManager.default.createDirectory(atPath: list, withIntermediateDirectories: false)
+                }
+                let isMigrated = try await other.withClient { client in
+                    try await client.query("SELECT to_regclass('log.recorded_events') IS NOT NULL").decode(Bool.self)
+                }
+                #expect(isMigrated == [false])
+                let erasures = try await database.withClient { client in
+                    try await client.query("SELECT FROM log.recorded_events WHERE type LIKE '%Erased'")
+                }
+                #expect(erasures.isEmpty)
+            }
+        }
+    }
+
     @Test func `the doctor tells of a list that is unusable, of another log or damaged, and changes nothing`() async throws {
         try await HumonProcess.withDatabase { database, directory, environment in
             let list = directory.appending(path: "erasures").path

@@ -75,6 +75,7 @@ struct ErasureOptions: ParsableArguments {
     ) async throws {
         let outcome = try await options.database.with(.existing) { database, logger in
             if compact { try database.refusePooledCompaction() }
+            if !trial.dryRun { try await database.settings.erasureFile?.check() }
             var outcome = try await database.appending(logger: logger) { modules -> ErasablePerson.Outcome in
                 do { return try await find(modules).erase(consent, isTrial: trial.dryRun) } catch is UnknownPersonError {
                     throw NegativeResult(unknown)

@@ -1,3 +1,4 @@
+internal import EventStore
 internal import Foundation
 internal import HTTP
 internal import HTTPServer
@@ -254,6 +255,9 @@ extension Settings {
 
     /// The base URL of the operators' address.
     func adminAddress(port: Int) -> String { Self.address(adminHost, port) }
+
+    /// The erasure list, if there is one.
+    var erasureFile: ErasureFile? { erasures.map { ErasureFile(path: $0) } }
 
     /// The database that commands work on, without its URL, which may contain a password.
     var databaseDescription: String {

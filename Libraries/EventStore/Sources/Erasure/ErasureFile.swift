@@ -52,6 +52,15 @@ public struct ErasureFile: Sendable {
         }
     }
 
+    /// Checks that the file can be read and written, for a caller that must know this before it changes anything.
+    /// - Throws: ``Failure``
+    public func check() async throws {
+        try await onThread { () throws -> Void in
+            try reading().close()
+            do { try open(.readWrite).close() } catch { throw Failure.notWritable(path: path, reason: "\(error)") }
+        }
+    }
+
     /// Adds lines, and returns when the disk has them. A line that another append left unfinished stays a line of its own.
     /// - Throws: ``Failure``. Some of the lines may be there then
     func append(_ entries: [Entry]) async throws {

@@ -112,13 +112,18 @@ public final class ErasureList: Service {
         // A restore into the database of a running server may bring another log.
         let isNew = state.withLock { $0.generation != generation || $0.log != first }
         let offset = isNew ? 0 : state.withLock(\.offset)
-        var count = 0
+        var (count, lines, linesOfLog) = (0, 0, 0)
         let (end, unreadable) = try await file.read(from: offset) { page in
-            count += try await apply(page.filter { $0.log == first })
+            let own = page.filter { $0.log == first }
+            (lines, linesOfLog) = (lines + page.count, linesOfLog + own.count)
+            count += try await apply(own)
             state.withLock { $0.know(page.map(\.erased)) }
         }
         if isNew, unreadable > 0 {
             logger.warning("the erasure list has lines that cannot be read", metadata: ["lines": "\(unreadable)"])
+        }
+        if isNew, first != nil, lines > 0, linesOfLog == 0 {
+            logger.warning("the erasure list is of another log: check HUMON_ERASURES", metadata: ["lines": "\(lines)"])
         }
         if count > 0 { logger.notice("erasures that the log lacked are applied", metadata: ["persons": "\(count)"]) }
         // A full disk stops the subscription. If the log lacked nothing, this must not keep every server that starts from answering.

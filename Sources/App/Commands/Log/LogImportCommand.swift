@@ -29,14 +29,20 @@ struct LogImportCommand: AsyncParsableCommand {
     func run() async throws {
         let input = try InputFile.open(file)
         let isTrial = trial.dryRun
+        let settings = try options.database.settings()
+        // Before anything changes: a log whose erasures cannot be applied would show erased persons.
+        try await settings.erasureFile?.check()
         if !isTrial {
-            let target = try options.database.settings().databaseDescription
+            let target = settings.databaseDescription
             try await consent.require("This imports \(file) into \(target), and cannot be undone.")
         }
         options.output.step("Reading the archive")
         let use = isTrial ? Database.Use.existing : .creating
         let (summary, readModels, erased) = try await options.database.with(use) { database, logger in
             try await database.migrate(isTrial: isTrial, logger: logger)
+            if settings.erasureFile != nil {
+                try await database.using(database.asApplication(connections: 1), logger: logger) { _ in }
+            }
             let summary: LogArchive.Summary = try await withPostgres(database.asOwner, logger: logger) { client in
                 let frame = ZstandardReader(input)
                 return try await withTaskCancellationHandler {
