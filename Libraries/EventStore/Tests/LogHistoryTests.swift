@@ -45,6 +45,28 @@ import Testing
         #expect(history.generation == LogGeneration(number: 1))
     }
 
+    @Test func `a cursor is one text, and a position without a mark is read too`() throws {
+        let id = try #require(UUID(uuidString: "01890a5d-ac96-774b-bcce-b302a1d0f2c3"))
+        #expect(LogCursor(position: 12, id: id).description == "12.kbnapcmd")
+        for text in ["12.kbnapcmd", "12", "0"] { #expect(LogCursor(text)?.description == text) }
+        for text in ["", "-1", "x", "12.", "12.kbnapcm", "12.kbnapcmq", "12.KBNAPCMD", "12.kbnapcmd.", ".kbnapcmd", "1.5"] {
+            #expect(LogCursor(text) == nil, "\(text)")
+        }
+        #expect(LogCursor("12").map { LogCursor(position: 12, id: id).agrees(with: $0) } == true)
+        #expect(LogCursor("12.kbnapcmc").map { LogCursor(position: 12, id: id).agrees(with: $0) } == false)
+    }
+
+    @Test func `the cursors of commits are remembered until the log loses its end`() {
+        let first = commit(at: 1, 3)
+        history.committed(first)
+        for (position, envelope) in zip(Int64(1)..., first.envelopes) {
+            #expect(history.cursor(at: position) == LogCursor(position: position, id: envelope.id))
+        }
+        #expect(history.cursor(at: 4) == nil)
+        history.committed(commit(at: 3))
+        #expect(history.cursor(at: 1) == nil && history.cursor(at: 3) != nil)
+    }
+
     /// A database that is too busy for checks has lost nothing.
     @Test func `any number of commits without a check keeps the log generation`() {
         for position in 1...(2 * LogHistory.cursorLimit + 10) { history.committed(commit(at: Int64(position))) }

@@ -1,5 +1,4 @@
 internal import EventStore
-internal import Foundation
 
 /// A part of the log without a gap, with its recorded events of events.
 struct LogSegment: Sendable {
@@ -49,14 +48,14 @@ struct LogSegment: Sendable {
 struct ReorderBuffer: Sendable {
     /// Maximum number of waiting segments. A further segment is dropped, and later read from the log.
     private static let limit = 1_000
-    /// Number of positions whose ids the buffer knows: twice the positions of two transactions.
+    /// Number of positions whose marks the buffer knows: twice the positions of two transactions.
     private static let knownPositions: Int64 = 4_000
 
     /// The end of the log in the reader's memory; `nil` while the reader loads, and after it gave its memory up.
     private(set) var reached: LogCursor?
     private var segments: [LogSegment] = []
-    /// The ids of the last recorded events in the reader's memory, by position.
-    private var ids: [Int64: UUID] = [:]
+    /// The marks of the last recorded events in the reader's memory, by position.
+    private var marks: [Int64: UInt32] = [:]
 
     /// A buffer that drops all segments.
     init() {}
@@ -64,7 +63,7 @@ struct ReorderBuffer: Sendable {
     /// - Parameter cursor: the end of the log in the reader's memory
     init(after cursor: LogCursor) {
         reached = cursor
-        ids[cursor.position] = cursor.id
+        marks[cursor.position] = cursor.mark
     }
 
     /// Whether the segment has no other recorded event at a known position. If it has, the log lost its end, for example in a fail-over,
@@ -72,7 +71,7 @@ struct ReorderBuffer: Sendable {
     func agrees(with segment: LogSegment) -> Bool {
         guard let reached, segment.after < reached.position else { return true }
         let cursors = segment.events(after: 0).map { LogCursor(position: $0, id: $1.id) } + [segment.end]
-        return !cursors.contains { cursor in cursor.id.map { $0 != ids[cursor.position, default: $0] } ?? false }
+        return cursors.allSatisfy { $0.agrees(with: LogCursor(position: $0.position, mark: marks[$0.position])) }
     }
 
     /// Joins a segment with the waiting segments that follow it.
@@ -89,9 +88,11 @@ struct ReorderBuffer: Sendable {
             if next.through > joined.through { joined.append(next) }
         }
         reached = joined.end
-        for (position, envelope) in joined.events(after: position) { ids[position] = envelope.id }
-        if let id = joined.end.id { ids[joined.through] = id }
-        if ids.count > 2 * Self.knownPositions { ids = ids.filter { $0.key > joined.through - Self.knownPositions } }
+        for (position, envelope) in joined.events(after: position) {
+            marks[position] = LogCursor(position: position, id: envelope.id).mark
+        }
+        if let mark = joined.end.mark { marks[joined.through] = mark }
+        if marks.count > 2 * Self.knownPositions { marks = marks.filter { $0.key > joined.through - Self.knownPositions } }
         return joined
     }
 }

@@ -12,7 +12,7 @@ public struct EntityTag: Hashable, Sendable, CustomStringConvertible {
     public var coding: ContentCoding?
 
     public var description: String {
-        "\"\(version)\(mark.map { "." + Self.letters(of: $0) } ?? "")\(coding.map { "-\($0.rawValue)" } ?? "")\""
+        "\"\(version)\(mark.map { ".\($0.letters)" } ?? "")\(coding.map { "-\($0.rawValue)" } ?? "")\""
     }
 
     public init(version: Int64, mark: UInt32? = nil, coding: ContentCoding? = nil) {
@@ -27,23 +27,13 @@ public struct EntityTag: Hashable, Sendable, CustomStringConvertible {
         let numbers = parts.first?.split(separator: ".", maxSplits: 1) ?? []
         guard let version = numbers.first.flatMap({ Int64($0) }) else { return nil }
         self.init(
-            version: version, mark: numbers.count > 1 ? Self.mark(numbers[1]) : nil,
+            version: version, mark: numbers.count > 1 ? UInt32(letters: numbers[1]) : nil,
             coding: parts.count > 1 ? ContentCoding(rawValue: String(parts[1])) : nil)
         guard description == text else { return nil }
     }
 
     /// Whether a tag that a client holds names the version of this one, in any coding.
     public func isNamed(by held: EntityTag) -> Bool { held.version == version && held.mark == mark }
-
-    /// Returns eight letters from a to p, four bits each. So the only digits of a tag are its version.
-    private static func letters(of mark: UInt32) -> String {
-        String(decoding: (0..<8).map { UInt8(ascii: "a") + UInt8(mark >> (28 - 4 * $0) & 0xF) }, as: UTF8.self)
-    }
-
-    /// The mark of eight letters; another text gives a mark with other letters.
-    private static func mark(_ letters: some StringProtocol) -> UInt32 {
-        letters.utf8.prefix(8).reduce(0) { $0 << 4 | UInt32($1 &- UInt8(ascii: "a")) & 0xF }
-    }
 
     /// Maximum number of tags in a list. They are read on the event loop, and a field of 32 KB has room for 8,000.
     static let listLimit = 64

@@ -1,6 +1,6 @@
 internal import Foundation
 public import Logging
-internal import Postgres
+public import Postgres
 internal import Synchronization
 
 /// The number of a history of the log. It rises by one after every loss of the log's end that this process detects.
@@ -23,17 +23,32 @@ public struct LogGeneration: Sendable, Hashable {
 /// whether they are still there. A loss removes all positions after some position. So if a held cursor is still there, every earlier
 /// position is too, and an earlier cursor adds no evidence.
 ///
-/// Thread-safe: a lock protects the cursors, an atomic holds the generation.
+/// A client that sends a cursor back asks the same question: ``cursor(at:)`` tells whether it is one of this history.
+///
+/// Thread-safe: a lock protects the marks, an atomic holds the generation.
 public final class LogHistory: Sendable {
     /// Maximum number of cursors between two checks. If there are more, the history drops every other one, and never the newest.
     static let cursorLimit = 10_000
+    /// Maximum number of marks that the process remembers, in 2 MB. Then it forgets them, and asks PostgreSQL again.
+    private static let rememberedLimit = 60_000
+
+    private struct Marks {
+        /// The last cursor that a check found, and the cursors that came after it.
+        var unchecked: [Int64: UInt32] = [:]
+        /// Those of the present generation that clients may send back.
+        var remembered: [Int64: UInt32] = [:]
+
+        mutating func remember(_ cursor: LogCursor) {
+            if remembered.count >= rememberedLimit { remembered = [:] }
+            remembered[cursor.position] = cursor.mark
+        }
+    }
 
     /// Emits an element whenever a check is due. One ``LogNotifier`` reads it.
     let dueChecks: AsyncStream<Void>
     private let checkIsDue: AsyncStream<Void>.Continuation
     private let number = Atomic(0)
-    /// The ids of the cursors, by position. The history keeps the last cursor that a check found, and the cursors that came after it.
-    private let cursors = Mutex<[Int64: UUID]>([:])
+    private let marks = Mutex(Marks())
     private let cursorLimit: Int
     private let logger: Logger
 
@@ -49,7 +64,33 @@ public final class LogHistory: Sendable {
     public var generation: LogGeneration { LogGeneration(number: number.load(ordering: .acquiring)) }
 
     /// Keeps a cursor of the log as evidence for the next check.
-    func saw(_ cursor: LogCursor) { cursors.withLock { saw(cursor, &$0) } }
+    func saw(_ cursor: LogCursor) { marks.withLock { saw(cursor, &$0) } }
+
+    /// Keeps the end of a page as evidence, and remembers its recorded events.
+    func saw(_ page: LogPage) {
+        marks.withLock { marks in
+            saw(page.end, &marks)
+            for recorded in page.events { marks.remember(LogCursor(position: recorded.position, id: recorded.envelope.id)) }
+        }
+    }
+
+    /// The cursor of this history at a position, as far as this process remembers it.
+    public func cursor(at position: Int64) -> LogCursor? {
+        guard position > 0 else { return LogCursor(position: 0) }
+        return marks.withLock { $0.remembered[position] }.map { LogCursor(position: position, mark: $0) }
+    }
+
+    /// The cursor of this history at a position; asks the database if the process does not remember it.
+    /// - Returns: `nil` if the log does not reach the position
+    /// - Throws: `PostgresError`, or `CancellationError`
+    public func cursor(at position: Int64, _ client: PostgresClient) async throws -> LogCursor? {
+        if let cursor = cursor(at: position) { return cursor }
+        let before = generation
+        let found = try await LogReader(client: client).cursor(at: position)
+        guard found.mark != nil else { return nil }
+        marks.withLock { if before == generation { $0.remember(found) } }
+        return found
+    }
 
     /// Makes a check due now, for example after a broken connection.
     func askForCheck() { checkIsDue.yield() }
@@ -58,37 +99,39 @@ public final class LogHistory: Sendable {
     /// - Returns: the position of the last recorded event; 0 for an empty log
     /// - Throws: `PostgresError`, or `CancellationError`
     func check(_ client: PostgresClient) async throws -> Int64 {
-        let (asked, before) = cursors.withLock { ($0, generation) }
+        let (asked, before) = marks.withLock { ($0.unchecked, generation) }
         let answers = try await client.run([
             "SELECT position, id FROM log.recorded_events WHERE position = ANY(\(Array(asked.keys)))",
             // In a pipeline it sees at least as much as the statement before it.
             "SELECT position, id FROM log.recorded_events ORDER BY position DESC LIMIT 1",
         ])
-        let found = Dictionary(try answers[0].decode((Int64, UUID).self)) { $1 }
-        let newest = try answers[1].decode((Int64, UUID).self).first.map { LogCursor(position: $0, id: $1) }
-        cursors.withLock { cursors in
+        let cursors = try answers.map { try $0.decode((Int64, UUID).self).map { LogCursor(position: $0, id: $1) } }
+        let isWhole = cursors[0].count == asked.count && cursors[0].allSatisfy { asked[$0.position] == $0.mark }
+        let newest = cursors[1].first
+        marks.withLock { marks in
             guard before == generation else { return }
-            if found == asked { cursors = cursors.filter { asked[$0.key] == nil } } else { lose(&cursors) }
-            if let newest { saw(newest, &cursors) }
+            if isWhole { marks.unchecked = marks.unchecked.filter { asked[$0.key] == nil } } else { lose(&marks) }
+            if let newest { saw(newest, &marks) }
         }
         return newest?.position ?? 0
     }
 
-    private func saw(_ cursor: LogCursor, _ cursors: inout [Int64: UUID]) {
-        guard let id = cursor.id else { return }
+    private func saw(_ cursor: LogCursor, _ marks: inout Marks) {
+        guard cursor.position > 0, let mark = cursor.mark else { return }
         // The log gives each position once, unless it lost its end.
-        if cursors[cursor.position, default: id] != id { lose(&cursors) }
-        cursors[cursor.position] = id
-        guard cursors.count > cursorLimit else { return }
+        if marks.unchecked[cursor.position, default: mark] != mark { lose(&marks) }
+        marks.unchecked[cursor.position] = mark
+        marks.remember(cursor)
+        guard marks.unchecked.count > cursorLimit else { return }
         // A busy database may answer no check for minutes, which is no evidence of a loss. The cursors that stay are evidence of each loss
         // that removes one of them, and the newest one of each loss that ends the log.
-        for (index, position) in cursors.keys.sorted(by: >).enumerated() where !index.isMultiple(of: 2) {
-            cursors[position] = nil
+        for (index, position) in marks.unchecked.keys.sorted(by: >).enumerated() where !index.isMultiple(of: 2) {
+            marks.unchecked[position] = nil
         }
     }
 
-    private func lose(_ cursors: inout [Int64: UUID]) {
-        cursors = [:]
+    private func lose(_ marks: inout Marks) {
+        marks = Marks()
         number.add(1, ordering: .releasing)
         checkIsDue.yield()
         logger.critical("the log lost its end; what this process keeps of it is dropped")
@@ -97,10 +140,11 @@ public final class LogHistory: Sendable {
 
 extension LogHistory: CommitListener {
     public func committed(_ commit: Commit) {
-        cursors.withLock { cursors in
-            let isTaken = zip(commit.firstPosition..., commit.envelopes).contains { cursors[$0, default: $1.id] != $1.id }
-            if isTaken { lose(&cursors) }
-            saw(commit.end, &cursors)
+        let cursors = zip(commit.firstPosition..., commit.envelopes).map { LogCursor(position: $0, id: $1.id) }
+        marks.withLock { marks in
+            if cursors.contains(where: { marks.unchecked[$0.position, default: $0.mark ?? 0] != $0.mark }) { lose(&marks) }
+            saw(commit.end, &marks)
+            for cursor in cursors { marks.remember(cursor) }
         }
     }
 }

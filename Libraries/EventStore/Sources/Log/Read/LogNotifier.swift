@@ -62,10 +62,10 @@ public final class LogNotifier: Service {
         announcements.continuation.yieldHighest(tail)
     }
 
-    /// A reader of the log has read it up to a cursor.
-    func saw(_ cursor: LogCursor) {
-        history.saw(cursor)
-        end.max(cursor.position, ordering: .relaxed)
+    /// A reader of the log has read a page.
+    func saw(_ page: LogPage) {
+        history.saw(page)
+        end.max(page.through, ordering: .relaxed)
     }
 
     private func learn(_ tail: Int64) {

@@ -1,5 +1,5 @@
 internal import Encoding
-public import Foundation
+internal import Foundation
 public import Postgres
 
 /// Selects recorded events.
@@ -38,26 +38,6 @@ extension LogPage {
     public var through: Int64 { end.position }
 }
 
-/// A position of the log and the id of the recorded event there.
-public struct LogCursor: Sendable, Hashable {
-    public var position: Int64
-    /// The id of the recorded event; nil if it is unknown, and at position 0.
-    public var id: UUID?
-
-    /// - Parameter position: a position below 0 counts as 0
-    public init(position: Int64, id: UUID?) {
-        self.position = max(position, 0)
-        self.id = id
-    }
-
-    /// Random bits of the id, which tell the position apart from the same position of a history that lost its end; 0 at position 0,
-    /// and `nil` if the id is unknown.
-    public var mark: UInt32? {
-        guard let id else { return position == 0 ? 0 : nil }
-        return id.bytes.withRawSpan { UInt32(bigEndian: $0.load(at: 12)) }
-    }
-}
-
 /// The log from a position on, without end. It emits a page whenever the log grows, and from time to time an empty page. The
 /// empty page confirms that the log has not grown. The sequence reads a page only when the caller asks for it. So a slow reader
 /// blocks no other reader and uses no extra memory.
@@ -85,7 +65,7 @@ public struct LogTail: AsyncSequence, Sendable {
     ) {
         reader = LogReader(client: client)
         self.notifier = notifier
-        after = LogCursor(position: position, id: nil)
+        after = LogCursor(position: position)
         self.filter = filter
         self.pageLimit = pageLimit
         self.reached = reached
@@ -117,13 +97,13 @@ public struct LogTail: AsyncSequence, Sendable {
                 do {
                     let page = try await feed.reader.page(
                         after: cursor.position, limit: feed.pageLimit, filter: feed.filter)
-                    guard cursor.position == 0 || page.after.id != nil, cursor.id == nil || page.after.id == cursor.id else {
+                    guard page.after.mark != nil, page.after.agrees(with: cursor) else {
                         feed.notifier.history.askForCheck()
                         throw LogDivergedError(position: cursor.position)
                     }
                     mayHaveMore = page.through - cursor.position == feed.pageLimit
                     cursor = page.end
-                    feed.notifier.saw(cursor)
+                    feed.notifier.saw(page)
                     return page
                 } catch let error as PostgresError where error.isUnavailability && error.sqlState != .queryCanceled {
                     mayHaveMore = true
@@ -149,13 +129,13 @@ extension LogReader {
     /// - Throws: ``LogGapError``, ``PostgresError``, ``FormatError``, or `CancellationError`
     public func page(after position: Int64, limit: Int64, filter: LogFilter) async throws -> LogPage {
         let askedAt = ContinuousClock.now
-        let start = LogCursor(position: position, id: nil)
+        let start = LogCursor(position: position)
         var page = LogPage(after: start, events: [], end: start)
         for row in try await client.query(Self.pageQuery(after: start.position, limit: limit, filter: filter)) {
             let (found, id) = (try Int64(row.cell(0)), try UUID(row.cell(1)))
             if found == start.position {
-                page.after.id = id
-                page.end.id = id
+                page.after = LogCursor(position: found, id: id)
+                page.end = page.after
                 continue
             }
             guard found == page.through + 1 else { throw LogGapError(after: page.through) }
@@ -180,7 +160,7 @@ extension LogReader {
         """
     }
 
-    /// Returns the present cursor at a position.
+    /// Returns the present cursor at a position, without a mark if the log does not reach it.
     /// - Throws: ``PostgresError``, or `CancellationError`
     public func cursor(at position: Int64) async throws -> LogCursor {
         let ids = try await client.query("SELECT id FROM log.recorded_events WHERE position = \(position)").decode(UUID.self)
