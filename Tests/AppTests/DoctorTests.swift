@@ -143,6 +143,14 @@ import Testing
                 #expect((status, lines["index"]?["state"]) == (0, "ok"))
                 #expect(lines["index"]?.text.contains("holds all 20 events as the read model has them at position") == true)
 
+                try await HumonProcess.withDatabase { another, folder in
+                    let restored = environment.merging(["DATABASE_URL": another.url]) { $1 }
+                    try await HumonProcess.run(["demo", "--events", "20"], in: folder, environment: restored).succeeded()
+                    let (status, lines) = try await Self.screen(folder, restored)
+                    #expect((status, lines["index"]?["state"]) == (0, "warn"))
+                    #expect(lines["index"]?.text.contains("has another log") == true)
+                }
+
                 // The read model is now wrong and the index is right, so they differ.
                 _ = try await database.withClient {
                     try await $0.query("UPDATE events_v1.events SET name = 'x' WHERE id = 7")

@@ -49,9 +49,10 @@ import Testing
             #expect((ready.status, ready.body) == (200, #"{"status":"ok","database":"ok","index":"in_use"}"#))
             #expect(ready.header("x-content-type-options") == "nosniff")
             let check = try await api.ask("/index/check")
+            let cursor = try await api.log.cursor(at: 2)
             #expect(
                 (check.status, check.body) == (
-                    200, #"{"position":2,"events":1,"differing":0,"differences":[],"memory_percent":0}"#
+                    200, #"{"position":2,"cursor":"\#(cursor)","events":1,"differing":0,"differences":[],"memory_percent":0}"#
                 ))
         }
     }

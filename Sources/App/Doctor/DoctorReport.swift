@@ -68,7 +68,7 @@ enum DoctorReport {
         try show(await Check.looking(at: "formats") { try await log.formats() })
         try show(await Check.looking(at: "sequences") { try await log.sequences() })
         try await models.readModels().forEach(show)
-        try show(await IndexCheck(settings: settings).look())
+        try show(await IndexCheck(settings: settings, client: client).look())
         try show(await Check.looking(at: "subscriptions") { try await models.subscriptions() })
         try show(await ErasureFileCheck(path: settings.erasures, client: client).look())
         try show(await Check.looking(at: "clock") { try await server.clock() })

@@ -4,8 +4,9 @@ internal import HTTP
 internal import HTTPServer
 internal import NIOCore
 internal import NIOHTTP1
+internal import Postgres
 
-/// Checks whether the index of the server on HUMON_ADMIN_PORT equals the read model.
+/// Checks whether the index of the server on HUMON_ADMIN_PORT equals the read model, and whether that server has this log.
 struct IndexCheck: Sendable {
     static let name = "index"
 
@@ -14,6 +15,7 @@ struct IndexCheck: Sendable {
     private static let answerLimitBytes = 1 << 20
 
     let settings: Settings
+    let client: PostgresClient
 
     private var address: String { settings.adminAddress(port: settings.adminPort) }
 
@@ -35,7 +37,21 @@ struct IndexCheck: Sendable {
         } catch {
             return Check(Self.name, .ok, "no server answers on \(address), so there is nothing to compare")
         }
-        return Self.check(status: status, answer)
+        guard status == 200 else { return Self.check(status: status, answer) }
+        return await Check.looking(at: Self.name) { [self] in
+            guard let cursor = answer["cursor"]?.storedString.flatMap(LogCursor.init), try await hasLog(with: cursor) else {
+                return Check(
+                    Self.name, .warn, "was not compared: the server on \(address) has another log",
+                    hint: "Check DATABASE_URL and HUMON_ADMIN_PORT, or whether this database was restored while the server ran.")
+            }
+            return Self.check(status: status, answer)
+        }
+    }
+
+    /// Whether this database has the recorded event at the cursor. An empty log has none.
+    private func hasLog(with cursor: LogCursor) async throws -> Bool {
+        let log = LogReader(client: client)
+        return try await cursor.position == 0 ? log.tail() == 0 : log.cursor(at: cursor.position) == cursor
     }
 
     /// Waits for the response without a limit of its own.

@@ -1,13 +1,13 @@
 internal import Encoding
-internal import EventStore
+public import EventStore
 internal import Postgres
 internal import SpatialIndex
 internal import Synchronization
 
 /// The result of a comparison of a node's index with the read model at one position.
 public struct IndexVerification: Sendable, Hashable {
-    /// The position at which both were compared.
-    public let position: Int64
+    /// The cursor at which both were compared.
+    public let cursor: LogCursor
     /// Number of compared events: the events of the read model that are neither cancelled nor hidden, and did not change meanwhile.
     public fileprivate(set) var events = 0
     public fileprivate(set) var differing = 0
@@ -69,7 +69,8 @@ extension InMemoryReadModel {
     private func examine(_ digest: IndexDigest, _ hidden: [EventID: HeldEvent]) async throws -> IndexVerification? {
         try await withTables(atLeast: digest.position) { connection, end in
             let changed = try await changes(after: digest.position, through: end, connection)
-            let comparison = RowComparison(with: digest, hidden: hidden, changed: changed, at: end, render: content.render)
+            let cursor = try await LogReader(client: connection).cursor(at: end)
+            let comparison = RowComparison(with: digest, hidden: hidden, changed: changed, at: cursor, render: content.render)
             try await connection.withoutTimeout { connection in
                 try await EventRow.copyAll(connection) { rows in
                     try rows.forEach { try comparison.take(&$0) }
@@ -116,14 +117,14 @@ private final class RowComparison: Sendable {
     ///   - hidden: the hidden events, which are no part of the index
     ///   - changed: the events that changed after the digest, which are not compared
     init(
-        with index: IndexDigest, hidden: [EventID: HeldEvent], changed: Set<EventID>, at position: Int64,
+        with index: IndexDigest, hidden: [EventID: HeldEvent], changed: Set<EventID>, at cursor: LogCursor,
         render: @escaping EventRendering
     ) {
         self.index = index
         self.hidden = hidden
         self.changed = changed
         self.render = render
-        state = Mutex(State(verification: IndexVerification(position: position)))
+        state = Mutex(State(verification: IndexVerification(cursor: cursor)))
     }
 
     func take(_ row: inout CopiedRow) throws {

@@ -53,8 +53,9 @@ public struct AdminResponder: Sendable {
 extension IndexVerification {
     fileprivate func json(memoryPercent: Int) -> JSON {
         [
-            "position": JSON(position), "events": JSON(events), "differing": JSON(differing),
-            "differences": .array(differences.map(JSON.string)), "memory_percent": JSON(memoryPercent),
+            "position": JSON(cursor.position), "cursor": .string("\(cursor)"), "events": JSON(events),
+            "differing": JSON(differing), "differences": .array(differences.map(JSON.string)),
+            "memory_percent": JSON(memoryPercent),
         ]
     }
 }
