@@ -8,7 +8,7 @@ import Testing
 @Suite struct `Following changes with the client` {
     /// Follows a region until the body ends.
     private static func follow(
-        _ client: TestClient, in region: Region = TestClient.near, since position: Int64? = nil,
+        _ client: TestClient, in region: Region = TestClient.near, since position: Position? = nil,
         _ body: (MemoryList<Change>) async throws -> Void
     ) async throws {
         let seen = MemoryList<Change>()
@@ -67,16 +67,16 @@ import Testing
                 #"[{"address":null,"ended_at":null,"id":\#(id),"lat":1,"lon":1,"name":"\#(id)","#
                     + #""started_at":"2030-09-14T00:00:00.000Z","owner":{"id":1}}]"#
             }
-            let next = "Humon-Position: 9\r\nLink: </v1/events?after=1>; rel=\"next\"\r\n"
+            let next = "Humon-Position: 10.kbnapcmd\r\nLink: </v1/events?after=1>; rel=\"next\"\r\n"
             client.relay.next(
                 .response(200, type: "application/json", fields: next, body: event(1)),
-                .response(200, type: "application/json", fields: "Humon-Position: 8\r\n", body: event(2)), .hang)
+                .response(200, type: "application/json", fields: "Humon-Position: 8.kbnapcmd\r\n", body: event(2)), .hang)
             try await Self.follow(client, in: .box(.world)) { seen in
                 try await Self.wait(seen, for: ["list of 1, 2"])
                 try await eventually("the stream") { client.relay.requests.count == 3 }
                 #expect(client.relay.requests[1].contains("after=1"))
                 // The lowest position of the pages.
-                #expect(client.relay.requests[2].contains("since=8 "))
+                #expect(client.relay.requests[2].contains("since=8.kbnapcmd "))
             }
         }
     }

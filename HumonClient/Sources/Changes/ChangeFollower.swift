@@ -9,7 +9,7 @@ final class ChangeFollower {
 
     private let changes: Changes
     /// The position up to which the caller has every change; `nil` without a list.
-    private var position: Int64?
+    private var position: Position?
     private var stream: Exchange?
     private var parser = ServerSentEventParser()
     /// Changes that have arrived, the first one last.
@@ -88,15 +88,16 @@ final class ChangeFollower {
 
     /// All pages of the region. Their lowest position counts: what came later, the changes bring again.
     private func list() async throws -> Change {
-        var (events, cursor, lowest) = ([Event](), Cursor?.none, Int64?.some(.max))
+        var (events, cursor, positions) = ([Event](), Cursor?.none, [Position?]())
         repeat {
             let page = try await changes.api.events(in: changes.region, during: changes.window, after: cursor)
             events += page.elements
             guard events.count <= Self.listLimit else { throw HumonError.tooManyEvents(limit: Self.listLimit) }
-            lowest = page.position.flatMap { position in lowest.map { min($0, position) } }
+            positions.append(page.position)
             cursor = page.next
         } while cursor != nil
-        position = lowest
+        let known = positions.compactMap(\.self)
+        position = known.count == positions.count ? known.min { $0.number < $1.number } : nil
         // A stream needs a position. Without one, the client pauses and reads the list again.
         failures = position == nil ? failures + 1 : 0
         return .list(events)
@@ -105,7 +106,7 @@ final class ChangeFollower {
     private func connect() async throws {
         parser = ServerSentEventParser()
         hasFirstLine = false
-        let since = [(name: "since", value: "\(position ?? 0)")]
+        let since = [(name: "since", value: position?.rawValue ?? "0")]
         stream = try await changes.api.requester.stream(
             .get("/v1/events/changes", changes.region.query + changes.window.query + since))
     }
@@ -124,7 +125,7 @@ final class ChangeFollower {
             if hasFirstLine { resets = 0 }
             hasFirstLine = true
             arrived += resumption()
-            if let id = event.id.flatMap({ Int64($0) }) { position = id }
+            if let id = event.id { position = Position(rawValue: id) }
             guard let data = event.data else { continue }
             switch event.name {
             case "put": arrived.append(.put(try Requester.decoded(Event.self, Data(data.utf8))))

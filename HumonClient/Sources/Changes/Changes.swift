@@ -15,7 +15,7 @@ public struct Changes: AsyncSequence, Sendable {
     let api: HumonAPI
     let region: Region
     let window: TimeWindow
-    let position: Int64?
+    let position: Position?
 
     public func makeAsyncIterator() -> Iterator { Iterator(follower: ChangeFollower(self)) }
 
@@ -38,7 +38,7 @@ extension HumonAPI {
     ///   - window: only events that overlap it
     ///   - position: ``Page/position`` of a list of the same region and window that the caller has, or the lowest of several
     ///     pages. Then only the changes since then come
-    public func changes(in region: Region, during window: TimeWindow = .always, since position: Int64? = nil) -> Changes {
+    public func changes(in region: Region, during window: TimeWindow = .always, since position: Position? = nil) -> Changes {
         Changes(api: self, region: region, window: window, position: position)
     }
 }

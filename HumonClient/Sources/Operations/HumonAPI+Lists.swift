@@ -61,7 +61,7 @@ extension HumonAPI {
         return Page(
             elements: isArray ? try Requester.decoded([Element].self, response.body) : try Self.none(in: response.body),
             next: response.head["link"].flatMap { Cursor(link: $0) },
-            position: response.head["humon-position"].flatMap { Int64($0) })
+            position: response.head["humon-position"].map(Position.init(rawValue:)))
     }
 
     private struct NoEventsFound: Decodable { var message: String }

@@ -82,7 +82,7 @@ final class Requester: Sendable {
     private func sendOnce(_ request: Request, _ prepared: URLRequest) async throws -> Response {
         let response = try await transport.response(to: prepared, timeout: timeout)
         if !(request.mayGoOn && response.head.status == 202) { try Self.check(response.head, body: response.body) }
-        if request.method != "GET" { response.head["humon-position"].flatMap { Int64($0) }.map { position.raise(to: $0) } }
+        if request.method != "GET" { response.head["humon-position"].map { position.raise(to: Position(rawValue: $0)) } }
         return response
     }
 
@@ -134,7 +134,7 @@ final class Requester: Sendable {
         if let key = request.key { prepared.setValue(key.rawValue, forHTTPHeaderField: "Idempotency-Key") }
         if let version = request.ifVersion { prepared.setValue(version.rawValue, forHTTPHeaderField: "If-Match") }
         if request.method == "GET", let position = position.value {
-            prepared.setValue("\(position)", forHTTPHeaderField: "Humon-Position")
+            prepared.setValue(position.rawValue, forHTTPHeaderField: "Humon-Position")
         }
         switch request.identity {
         case .nobody: return (prepared, nil)
@@ -159,11 +159,11 @@ final class Requester: Sendable {
 /// `@unchecked`: the lock protects the position.
 private final class LastPosition: @unchecked Sendable {
     private let lock = NSLock()
-    private var position: Int64?
+    private var position: Position?
 
-    var value: Int64? { lock.withLock { position } }
+    var value: Position? { lock.withLock { position } }
 
-    func raise(to new: Int64) { lock.withLock { position = max(position ?? 0, new) } }
+    func raise(to new: Position) { lock.withLock { if new.number > position?.number ?? 0 { position = new } } }
 
     func forget() { lock.withLock { position = nil } }
 }

@@ -7,9 +7,9 @@ public struct Page<Element: Sendable>: Sendable {
     public var next: Cursor?
     /// The position of the log that the page shows. `nil` if the server read its database instead of its index, or if this
     /// list has no position.
-    public var position: Int64?
+    public var position: Position?
 
-    public init(elements: [Element], next: Cursor? = nil, position: Int64? = nil) {
+    public init(elements: [Element], next: Cursor? = nil, position: Position? = nil) {
         self.elements = elements
         self.next = next
         self.position = position
@@ -17,6 +17,16 @@ public struct Page<Element: Sendable>: Sendable {
 }
 
 extension Page: Equatable where Element: Equatable {}
+
+/// A position of the log with the mark of its history, such as `1234.kbnapcmd`. Only the server reads the mark.
+public struct Position: RawRepresentable, Sendable, Hashable, Codable {
+    public var rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// Orders the positions of one history.
+    var number: Int64 { Int64(rawValue.prefix { $0 != "." }) ?? 0 }
+}
 
 /// The place in a list at which a page begins. The text is opaque: only the server reads it.
 public struct Cursor: RawRepresentable, Sendable, Hashable, Codable {

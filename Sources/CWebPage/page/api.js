@@ -41,18 +41,20 @@ export class APIError extends Error {
 /** A request without an answer ends after this time. */
 const limitSeconds = 30;
 
-/** The position of the last own write: a read after it must show it. */
-let written = 0;
+/** The position of the last own write, such as "12.kbnapcmd": a read after it must show it. The letters name the history of the log. */
+let written = null;
+
+const number = (position) => parseInt(position ?? "0", 10);
 
 /**
  * Sends a request.
- * @returns {Promise<{data: any, position: number, tag: string?, more: boolean, location: string?}>} position: that of the log which the
+ * @returns {Promise<{data: any, position: string?, tag: string?, more: boolean, location: string?}>} position: that of the log which the
  * answer shows
  */
 export async function request(method, path, { body, signal, headers = {} } = {}) {
   const fields = { accept: "application/json, application/problem+json", ...headers };
   if (body !== undefined) fields["content-type"] ??= "application/json";
-  if (method === "GET" && written > 0) fields["humon-position"] ??= String(written);
+  if (method === "GET" && written !== null) fields["humon-position"] ??= written;
   const limit = AbortSignal.timeout(limitSeconds * 1000);
   let response, text;
   try {
@@ -66,9 +68,11 @@ export async function request(method, path, { body, signal, headers = {} } = {})
     throw new APIError(0);
   }
   const data = text.startsWith("{") || text.startsWith("[") ? JSON.parse(text) : null;
-  const position = Number(response.headers.get("humon-position") ?? 0);
+  const position = response.headers.get("humon-position");
+  // The log may have lost the write.
+  if (data?.code === "position_not_reached") written = null;
   if (!response.ok) throw new APIError(response.status, data ?? {}, Number(response.headers.get("retry-after")) || 0);
-  if (method !== "GET") written = Math.max(written, position);
+  if (method !== "GET" && number(position) > number(written)) written = position;
   const { headers: sent } = response;
   return { data, position, tag: sent.get("etag"), more: sent.has("link"), location: sent.get("location") };
 }
@@ -108,7 +112,7 @@ export const event = (id, signal) => request("GET", `/v1/events/${id}`, { signal
 /** The caller's own events and those that the caller attends, each once. The lists show the position or a later one. */
 export async function mine(signal) {
   const { position } = await clusters(world, {}, 0, signal);
-  const headers = position > 0 ? { "humon-position": String(position) } : {};
+  const headers = position === null ? {} : { "humon-position": position };
   const lists = await Promise.all(
     ["attendances", "events"].map((name) => request("GET", `/v1/users/me/${name}?limit=1000`, { signal, headers })));
   const members = new Map(lists.flatMap(({ data }) => data).map((event) => [event.id, event]));

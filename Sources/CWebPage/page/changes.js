@@ -10,7 +10,7 @@ export class Changes {
   #source = null;
   #timer = null;
   #path = null;
-  #position = 0;
+  #position = null;
   #failures = 0;
   #handlers;
 
@@ -25,7 +25,7 @@ export class Changes {
     document.addEventListener("visibilitychange", () => (document.hidden ? this.#close() : this.#openAgain()));
   }
 
-  /** Follows a box and a window from the position of a list on; from now on if the position is 0. */
+  /** Follows a box and a window from the position of a list on; from now on without one. */
   follow(box, window, position) {
     this.#path = `/v1/events/changes?${new URLSearchParams({ bbox: box, ...window })}`;
     this.#position = position;
@@ -63,11 +63,11 @@ export class Changes {
   #open() {
     this.#close();
     if (document.hidden || !navigator.onLine) return;
-    const source = new EventSource(this.#path + (this.#position > 0 ? `&since=${this.#position}` : ""));
+    const source = new EventSource(this.#path + (this.#position === null ? "" : `&since=${this.#position}`));
     this.#source = source;
     // An event without data, a heartbeat, is not heard here: the browser keeps its id for its own reconnection.
     const heard = ({ lastEventId }) => {
-      this.#position = Math.max(this.#position, Number(lastEventId) || 0);
+      this.#position = lastEventId || this.#position;
     };
     source.onopen = () => {
       this.#failures = 0;
