@@ -135,6 +135,10 @@ def result(process):
     return load.p50, load.p99, load.rate
 
 
+def number(position):
+    return int(position.partition(".")[0])
+
+
 def quantiles(values):
     values = sorted(values)
     return f"p50 {values[len(values) // 2]:.1f} ms, p99 {values[len(values) * 99 // 100]:.1f} ms"
@@ -155,15 +159,15 @@ def freshness(place, first, second, own):
             path = f"/v1/events/{own[number % len(own)]}"
             _, headers, _ = first.send("PATCH", path, details(number), connection=writer)
             begin = time.monotonic()
-            position, shown = int(headers["humon-position"]), False
+            position, shown = headers["humon-position"], False
             if number % 2:
-                status, _, _ = second.send("GET", path, headers={"humon-position": str(position)}, connection=reader)
+                status, _, _ = second.send("GET", path, headers={"humon-position": position}, connection=reader)
                 assert status == 200, status
                 asked.append((time.monotonic() - begin) * 1_000)
                 continue
             while not shown:
                 _, headers, _ = second.send("GET", path, connection=reader)
-                shown = int(headers["humon-position"]) >= position
+                shown = number(headers["humon-position"]) >= number(position)
             later.append((time.monotonic() - begin) * 1_000)
         rate = f"beside {result(writing)[2]:.0f} writes a second" if writing else "with nothing beside"
         print(f"  {rate}: {quantiles(later)}; where asked with Humon-Position: {quantiles(asked)} (of {len(later)} and {len(asked)})")

@@ -99,6 +99,12 @@ package struct EventFields {
         read("after", else: .notACursor("after"), cursor).optional
     }
 
+    /// A cursor of the log, or a position alone: a whole number that a JSON number holds exactly.
+    mutating func cursor(_ name: String) -> LogCursor? {
+        if case .string(let text) = fields[name], let cursor = LogCursor(text), cursor.mark != nil { return cursor }
+        return wholeNumber(name, in: 0...9_007_199_254_740_991).optional.map { LogCursor(position: $0) }
+    }
+
     /// `west,south,east,north` in degrees.
     mutating func box() -> Field<DegreeBox> {
         read("bbox", else: FieldError("bbox", .notABox, "is not a valid box")) { text in

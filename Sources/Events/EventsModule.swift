@@ -31,7 +31,6 @@ public final class EventsModule: Sendable {
     /// The number of readers that wait for a position that the log does not have yet.
     let readersOfNextPosition = Atomic(0)
     let longSearches = LongSearches()
-    private let history: LogHistory
     private let commands: CommandHandler
     private let ids: IDAllocator
     private let quota: EventQuota
@@ -60,7 +59,6 @@ public final class EventsModule: Sendable {
         self.index = index
         self.changes = changes
         self.render = render
-        history = log.history
         commands = CommandHandler(
             log: log, database: database, dependencies: dependencies,
             state: StateReader(of: EventsProjection(), client: database))

@@ -1,5 +1,5 @@
 internal import Encoding
-internal import EventStore
+public import EventStore
 internal import Postgres
 internal import SpatialIndex
 internal import Synchronization
@@ -16,11 +16,8 @@ public struct EventsView: Sendable {
     public let staleFor: Duration?
     let module: EventsModule
 
-    /// The position of the log up to which the view has the events; `nil` for PostgreSQL.
-    public var position: Int64? { snapshot?.position }
-
-    /// Bits of the id of the recorded event at that position. The same position of another history has other ones.
-    public var mark: UInt32? { snapshot?.mark }
+    /// The cursor of the log up to which the view has the events; `nil` for PostgreSQL.
+    public var end: LogCursor? { snapshot.map { LogCursor(position: $0.position, mark: $0.mark) } }
 
     /// Returns an event; `nil` if neither the index nor PostgreSQL has it.
     /// - Parameter caller: finds the caller, on whom the rejection of a hidden event depends; `nil` if the caller is not known

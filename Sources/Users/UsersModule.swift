@@ -21,6 +21,7 @@ public struct UsersModule: Sendable {
     let table: UsersTable
     private let dependencies: Dependencies
     private let logger: Logger
+    private let history: LogHistory
     private let ids: IDAllocator
     private let lookup: BatchedLookup<DeviceDigest, UserID>
     private let recent = RecentUsers()
@@ -33,6 +34,7 @@ public struct UsersModule: Sendable {
         exports = PersonalExport(context)
         dependencies = context.dependencies
         logger = context.logger
+        history = context.log.history
         ids = IDAllocator(sequence: Self.ids.name, client: database, history: context.log.history)
         let table = UsersTable(client: context.database)
         self.table = table
@@ -41,6 +43,18 @@ public struct UsersModule: Sendable {
             TokenEndings(client: context.database, notifier: $0, logger: context.logger)
         }
         lookup = BatchedLookup(timeoutSeconds: database.configuration.answerTimeoutSeconds) { try await table.users(of: $0) }
+    }
+
+    /// The log's cursor at a position, as far as this process remembers it.
+    public func rememberedCursor(at position: Int64) -> LogCursor? { history.cursor(at: position) }
+
+    /// The log's cursor at a position, which another history of the log does not have; `nil` if the log does not reach the position.
+    /// - Throws: `PostgresError`, or `CancellationError`
+    public func cursor(at position: Int64) async throws -> LogCursor? { try await history.cursor(at: position, database) }
+
+    /// The text by which a client names the cursor of its write, without a mark if the mark cannot be found now: the write is recorded.
+    public func cursorText(at position: Int64) async -> String {
+        "\((try? await cursor(at: position)) ?? LogCursor(position: position))"
     }
 
     /// The services that must run with the module.

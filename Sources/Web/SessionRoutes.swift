@@ -48,7 +48,7 @@ struct SessionRoutes: Sendable {
         let (user, token, position) = try await users.signUp(with: nil, context: request.commandContext(context))
         var response = Response(json: ["id": JSON(user.rawValue)])
         response.headers[.setCookie] = SessionCookie.value(token, sender.scheme)
-        response.headers[.init(literal: "humon-position")] = String(position)
+        response.headers[.init(literal: "humon-position")] = await users.cursorText(at: position)
         return response
     }
 

@@ -21,16 +21,17 @@ import Testing
                 let party = #"{"name":"Party","lat":1,"lon":2,"started_at":"2013-09-16T00:00:00Z"}"#
                 _ = try await exchange("POST", base + "/v1/users", headers: headers)
                 let created = try await exchange("POST", base + "/v1/events", headers: headers, body: party)
-                #expect(created.headers["humon-position"] == ["2"])
+                let second = created.headers["humon-position"]
+                #expect(second.first?.hasPrefix("2.") == true)
                 try await postgres.kill()
 
                 let paths = ["/v1/events/1", "/v1/events/nearests?lat=1&lon=2"]
                 let fresh = try await exchange("GET", base + paths[0])
-                #expect((fresh.status, fresh.headers["humon-position"]) == (200, ["2"]))
+                #expect((fresh.status, fresh.headers["humon-position"]) == (200, second))
                 try await Task.sleep(for: .seconds(4))
                 for path in paths {
                     let old = try await exchange("GET", base + path)
-                    #expect((old.status, old.headers["humon-position"]) == (200, ["2"]))
+                    #expect((old.status, old.headers["humon-position"]) == (200, second))
                     #expect(try (3...3_600).contains(#require(old.headers["age"].first.flatMap { Int($0) })))
                 }
                 // An id that the index does not know may exist, and a position that it has not reached cannot be promised.
@@ -39,7 +40,7 @@ import Testing
                 #expect(unknown.status == 503 && unknown.body.contains(#""code":"database_unavailable""#), "\(unknown.body)")
                 let early = try await exchange("GET", base + paths[1], headers: [("humon-position", "3")], attempts: 1)
                 #expect(early.status == 503)
-                #expect(try await exchange("GET", base + paths[1], headers: [("humon-position", "2")]).status == 200)
+                #expect(try await exchange("GET", base + paths[1], headers: [("humon-position", second[0])]).status == 200)
                 let refused = try await exchange("POST", base + "/v1/events", headers: headers, body: party, attempts: 1)
                 #expect((refused.status, refused.headers["retry-after"]) == (503, ["1"]))
                 let health = try await exchange("GET", base + "/health")
@@ -59,11 +60,12 @@ import Testing
 
                 try await postgres.start()
                 let written = try await exchange("POST", base + "/v1/events", headers: headers, body: party)
-                #expect(written.headers["humon-position"] == ["3"])
+                let third = written.headers["humon-position"]
+                #expect(third.first?.hasPrefix("3.") == true)
                 #expect(try await exchange("GET", base + paths[1]).body.contains(written.body.dropFirst().dropLast()))
                 try await eventually("a response without an age") {
                     let read = try await exchange("GET", base + paths[1])
-                    return read.headers["humon-position"] == ["3"] && read.headers["age"].isEmpty
+                    return read.headers["humon-position"] == third && read.headers["age"].isEmpty
                 }
                 #expect(!server.error.contains("phone"))
                 try await postgres.stop()

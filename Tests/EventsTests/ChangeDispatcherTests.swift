@@ -1,4 +1,5 @@
 import Encoding
+public import EventStore
 import Foundation
 import SpatialIndex
 import Synchronization
@@ -7,6 +8,11 @@ import Testing
 import Users
 
 @testable import Events
+
+extension LogCursor: ExpressibleByIntegerLiteral {
+    /// Without a mark, so that the text is the position.
+    public init(integerLiteral position: Int64) { self.init(position: position) }
+}
 
 /// Keeps the lines of a stream.
 final class LineSink: Sendable {
@@ -57,18 +63,19 @@ extension ChangeSearch {
         _ position: Int64, _ id: Int64 = 7, from before: EventPlace? = nil, to after: EventPlace? = nil
     ) -> EventChange {
         let json = after == nil ? [] : Array(#"{"id":\#(id),"at":\#(position)}"#.utf8)
-        return EventChange(position: position, id: EventID(rawValue: id), before: before, after: after, json: json)
+        return EventChange(
+            cursor: LogCursor(position: position), id: EventID(rawValue: id), before: before, after: after, json: json)
     }
 
     static func applied(_ changes: EventChange..., through: Int64? = nil) -> ChangeDispatcher.Item {
-        .applied(changes, through: through ?? changes.last?.position ?? 0)
+        .applied(changes, through: LogCursor(position: through ?? changes.last?.position ?? 0))
     }
 
     static func join(
         _ number: Int = 1, _ search: ChangeSearch = .square, after: Int64?, _ sink: LineSink,
         _ shown: ShownEvents = ShownEvents()
     ) -> ChangeDispatcher.Item {
-        .join(ChangeSubscription(number, search, after: after, sink: sink.take) { shown[$0] })
+        .join(ChangeSubscription(number, search, after: after.map { LogCursor(position: $0) }, sink: sink.take) { shown[$0] })
     }
 
     static func dispatch(_ items: ChangeDispatcher.Item...) -> ChangeDispatcher {
@@ -77,7 +84,7 @@ extension ChangeSearch {
 
     @Test func `the lines of a stream are these bytes`() {
         let sink = LineSink()
-        var dispatcher = Self.dispatch(.loaded(position: 40_326), Self.join(after: 40_326, sink))
+        var dispatcher = Self.dispatch(.loaded(at: 40_326), Self.join(after: 40_326, sink))
         dispatcher.handle(Self.applied(Self.change(40_327, to: Self.inside)))
         dispatcher.handle(Self.applied(Self.change(40_330, from: Self.inside), through: 40_331))
         for _ in 0..<ChangeDispatcher.slots { dispatcher.handle(.tick) }
@@ -98,7 +105,7 @@ extension ChangeSearch {
                 id: 40331
 
                 event: reset
-                data: {"position":40331}
+                data: {}
 
 
                 """)
@@ -107,7 +114,7 @@ extension ChangeSearch {
 
     @Test func `a stream gets a put for an event that it shows, and gone for one that it shows no longer`() {
         let sink = LineSink()
-        var dispatcher = Self.dispatch(.loaded(position: 0), Self.join(after: 0, sink))
+        var dispatcher = Self.dispatch(.loaded(at: 0), Self.join(after: 0, sink))
         let changes = [
             Self.change(1, to: Self.outside), Self.change(2, from: Self.outside, to: Self.inside),
             Self.change(3, from: Self.inside, to: Self.place(2, 2)), Self.change(4, from: Self.place(2, 2), to: Self.outside),
@@ -122,7 +129,7 @@ extension ChangeSearch {
     }
 
     @Test func `a client from before the ring, from another log or from a loading node gets a reset`() {
-        var dispatcher = Self.dispatch(.loaded(position: 100))
+        var dispatcher = Self.dispatch(.loaded(at: 100))
         let (early, foreign, present) = (LineSink(), LineSink(), LineSink())
         for (number, (sink, after)) in [(early, Int64(99)), (foreign, nil), (present, 100)].enumerated() {
             dispatcher.handle(Self.join(number, after: after, sink))
@@ -141,7 +148,7 @@ extension ChangeSearch {
 
     @Test func `a client that is ahead of the node waits with heartbeats without an id`() {
         let sink = LineSink()
-        var dispatcher = Self.dispatch(.loaded(position: 10), Self.join(after: 12, sink))
+        var dispatcher = Self.dispatch(.loaded(at: 10), Self.join(after: 12, sink))
         for _ in 0..<ChangeDispatcher.slots { dispatcher.handle(.tick) }
         dispatcher.handle(Self.applied(Self.change(12, to: Self.inside)))
         #expect(sink.blocks == [":"])
@@ -152,7 +159,7 @@ extension ChangeSearch {
 
     @Test func `heartbeats are spread over the streams`() {
         let sinks = (0..<30).map { _ in LineSink() }
-        var dispatcher = Self.dispatch(.loaded(position: 1))
+        var dispatcher = Self.dispatch(.loaded(at: 1))
         for (number, sink) in sinks.enumerated() { dispatcher.handle(Self.join(number, after: 1, sink)) }
         for tick in 1...ChangeDispatcher.slots {
             dispatcher.handle(.tick)
@@ -162,7 +169,7 @@ extension ChangeSearch {
 
     @Test func `a stream that left gets nothing more`() {
         let sink = LineSink()
-        var dispatcher = Self.dispatch(.loaded(position: 0), Self.join(after: 0, sink), .leave(number: 1))
+        var dispatcher = Self.dispatch(.loaded(at: 0), Self.join(after: 0, sink), .leave(number: 1))
         dispatcher.handle(Self.applied(Self.change(1, to: Self.inside)))
         dispatcher.handle(.closed)
         #expect(sink.blocks.isEmpty && !sink.hasEnded)
@@ -170,7 +177,7 @@ extension ChangeSearch {
 
     @Test func `a stream that ends for a drain gets the changes so far and its last position`() {
         let (near, ahead, other) = (LineSink(), LineSink(), LineSink())
-        var dispatcher = Self.dispatch(.loaded(position: 10), Self.join(1, after: 10, near))
+        var dispatcher = Self.dispatch(.loaded(at: 10), Self.join(1, after: 10, near))
         dispatcher.handle(Self.join(2, after: 90, ahead))
         dispatcher.handle(Self.join(3, after: 10, other))
         dispatcher.handle(Self.applied(Self.change(11, to: Self.outside), through: 12))

@@ -11,11 +11,13 @@ import Users
 /// A client that keeps a list, follows its changes, and may lose its connection at any line.
 struct ChangeClient {
     var events: [EventID: String] = [:]
-    var position: Int64
+    var cursor: LogCursor
     private(set) var puts = 0
     private(set) var isReset = false
 
-    init(position: Int64) { self.position = position }
+    var position: Int64 { cursor.position }
+
+    init(_ cursor: LogCursor) { self.cursor = cursor }
 
     /// The id in an event's text: the first number.
     static func id(of text: String) -> EventID {
@@ -28,9 +30,9 @@ struct ChangeClient {
             let fields = block.split(separator: "\n").map { $0.split(separator: ": ", maxSplits: 1).map(String.init) }
             let values = Dictionary(fields.map { ($0[0], $0.count > 1 ? $0[1] : "") }, uniquingKeysWith: { $1 })
             if values["event"] == "reset" { isReset = true }
-            guard let id = values["id"].flatMap({ Int64($0) }), id <= last else { continue }
-            #expect(id >= position, "the ids of a stream rise")
-            position = id
+            guard let id = values["id"].flatMap({ LogCursor($0) }), id.position <= last else { continue }
+            #expect(id.position >= position, "the ids of a stream rise")
+            cursor = id
             guard let data = values["data"] else { continue }
             events[Self.id(of: data)] = values["event"] == "put" ? data : nil
             if values["event"] == "put" { puts += 1 }
@@ -67,14 +69,14 @@ struct ChangeClient {
                 last = created.position
             }
             let view = try await first.module.view()
-            var follower = ChangeClient(position: view.position ?? -1)
+            var follower = ChangeClient(try #require(view.end))
             for text in try await view.nearest(Self.search).texts { follower.events[ChangeClient.id(of: text)] = text }
             let changes = ChangeSearch(area: .circle(centre: Self.search.centre, radius: Self.search.radius))
             // Each round continues at the other node, from the last position that the client saw.
             for round in 0..<6 {
                 let (reader, writer) = round % 2 == 0 ? (first, second) : (second, first)
                 let sink = LineSink()
-                let number = reader.module.openChanges(changes, after: follower.position, sink: sink.take)
+                let number = reader.module.openChanges(changes, after: follower.cursor, sink: sink.take)
                 for _ in 0..<20 {
                     if Bool.random(using: &generator) {
                         let id = try #require(ids.randomElement(using: &generator))
@@ -90,6 +92,7 @@ struct ChangeClient {
                 // The connection breaks before the client has read the last lines.
                 follower.take(sink, through: round == 5 ? last : last - 3)
                 #expect(!follower.isReset && !sink.hasEnded)
+                #expect(try await reader.reader.cursor(at: follower.position) == follower.cursor)
             }
             let list = try await first.module.view(atLeast: last).nearest(Self.search).texts
             #expect(follower.events.values.sorted() == list.sorted())
@@ -100,7 +103,10 @@ struct ChangeClient {
     @Test func `changes without an open stream wait for a tick, for the next stream, or until there are many`() async throws {
         let place = EventPlace(coordinates: Coordinates(lat: 1, lon: 2), startedAt: .startOfPicnic, endsAt: .endOfPicnic)
         func changes(_ positions: ClosedRange<Int64>) -> [EventChange] {
-            positions.map { EventChange(position: $0, id: EventID(rawValue: $0), before: nil, after: place, json: [0x30]) }
+            positions.map {
+                EventChange(
+                    cursor: LogCursor(position: $0), id: EventID(rawValue: $0), before: nil, after: place, json: [0x30])
+            }
         }
         let feed = ChangeFeed(heartbeatSeconds: 86_400)
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -1,4 +1,5 @@
 import Encoding
+import EventStore
 import SpatialIndex
 import TestChance
 import Testing
@@ -13,7 +14,7 @@ import Testing
         var generator = SeededGenerator(seed: seed)
         var places: [EventID: EventPlace] = [:]
         let shown = ShownEvents()
-        var (dispatcher, client) = (Make.dispatch(.loaded(position: 10)), ChangeClient(position: 10))
+        var (dispatcher, client) = (Make.dispatch(.loaded(at: 10)), ChangeClient(10))
         var (sink, number) = (LineSink(), 0)
         for position in Int64(11)...1_000 {
             if Int.random(in: 0..<10, using: &generator) == 0 {
@@ -43,7 +44,7 @@ import Testing
 
     @Test func `an event that the index has withdrawn already is not sent, although the ring does not know that yet`() {
         let (sink, shown) = (LineSink(), ShownEvents())
-        var dispatcher = Make.dispatch(.loaded(position: 0), Make.applied(Make.change(1, to: Make.inside)))
+        var dispatcher = Make.dispatch(.loaded(at: 0), Make.applied(Make.change(1, to: Make.inside)))
         dispatcher.handle(Make.join(after: 0, sink, shown))
         #expect(sink.blocks == ["id: 1"])
         dispatcher.handle(Make.applied(Make.change(2, from: Make.inside)))
@@ -53,18 +54,19 @@ import Testing
     @Test func `a replay ends with the position that it reaches`() {
         let sink = LineSink()
         let dispatcher = Make.dispatch(
-            .loaded(position: 0), Make.applied(Make.change(3, to: Make.outside), through: 9), Make.join(after: 1, sink))
+            .loaded(at: 0), Make.applied(Make.change(3, to: Make.outside), through: 9), Make.join(after: 1, sink))
         #expect(sink.text == "retry: 2000\nid: 1\n\nid: 9\n\n")
         #expect(dispatcher.sent == 0)
     }
 
     @Test func `a client that lacks more bytes than the limit of a replay gets a reset`() {
         let (all, some, shown) = (LineSink(), LineSink(), ShownEvents())
-        var dispatcher = Make.dispatch(.loaded(position: 0))
+        var dispatcher = Make.dispatch(.loaded(at: 0))
         let json = [UInt8](repeating: UInt8(ascii: "x"), count: 1_000)
         for position in 1...Int64(ChangeReplay.limitBytes / 1_000) {
             let change = EventChange(
-                position: position, id: EventID(rawValue: position), before: nil, after: Make.inside, json: json)
+                cursor: LogCursor(position: position), id: EventID(rawValue: position), before: nil, after: Make.inside,
+                json: json)
             shown.apply(change)
             dispatcher.handle(Make.applied(change))
         }
@@ -84,7 +86,7 @@ import Testing
         var ring = ChangeRing(at: 0, limit: 10)
         for position in Int64(1)...100 { ring.append(Make.change(position * 2, to: Make.inside)) }
         ring.reached(205)
-        #expect((ring.count, ring.floor, ring.through) == (10, 180, 205))
+        #expect((ring.count, ring.floor, ring.end) == (10, 180, 205))
         #expect(Self.missed(ring, after: 179) == nil)
         #expect(Self.missed(ring, after: 180)?.count == 10)
         #expect(Self.missed(ring, after: 199) == [200])
@@ -97,7 +99,8 @@ import Testing
         for position in Int64(3)...1_003 {
             ring.append(
                 EventChange(
-                    position: position, id: EventID(rawValue: position), before: Make.inside, after: nil, json: [],
+                    cursor: LogCursor(position: position), id: EventID(rawValue: position), before: Make.inside, after: nil,
+                    json: [],
                     isErasure: true))
         }
         ring.append(Make.change(1_004, 5_000, to: Make.inside))

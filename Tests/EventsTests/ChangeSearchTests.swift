@@ -26,12 +26,13 @@ import Testing
         #expect(try area("lat=1&lon=2") == .circle(centre: Coordinates(lat: 1, lon: 2), radius: 20))
     }
 
-    @Test func `the position is a whole number up to 2^53 - 1, and a stream without one begins now`() throws {
-        let positions: [(text: String, position: Int64?)] = [
+    @Test func `a position is a number up to 2^53 - 1, with a mark or without, and a stream without one begins now`() throws {
+        let positions: [(text: String, cursor: LogCursor?)] = [
             ("", nil), ("&since=0", 0), ("&since=9007199254740991", 9_007_199_254_740_991),
+            ("&since=7.kbnapcmd", LogCursor(position: 7, mark: 0xA1D0_F2C3)),
         ]
-        for (text, position) in positions {
-            #expect(try ChangeSearch(JSON(query: "bbox=1,2,3,4\(text)".utf8)).since == position)
+        for (text, cursor) in positions {
+            #expect(try ChangeSearch(JSON(query: "bbox=1,2,3,4\(text)".utf8)).since == cursor)
         }
         for (text, code) in [("-1", "out_of_range"), ("9007199254740992", "out_of_range"), ("1.5", "not_a_whole_number")] {
             #expect(try Self.errors("bbox=1,2,3,4&since=\(text)") == ["/since \(code)"])
@@ -57,12 +58,12 @@ import Testing
         let module = EventsModule(
             log: EventLog(client: client, projections: [], logger: .quiet), database: client, index: index, changes: changes,
             render: TestNode.render, dependencies: .system)
-        #expect(module.changesPosition == nil)
+        #expect(module.changesCursor == nil)
         changes.indexLoaded(at: 5)
-        #expect(module.changesPosition == nil)
+        #expect(module.changesCursor == nil)
         index.state.enter(.inUse)
-        #expect(module.changesPosition == 5)
+        #expect(module.changesCursor == 5)
         changes.indexClosed()
-        #expect(module.changesPosition == nil)
+        #expect(module.changesCursor == nil)
     }
 }

@@ -11,8 +11,8 @@ import Users
 private final class Recorder: EventChangeListener {
     private let state = Mutex((loaded: [Int64](), closed: 0))
 
-    func indexLoaded(at position: Int64) { state.withLock { $0.loaded.append(position) } }
-    func indexApplied(_ changes: [EventChange], through position: Int64) {}
+    func indexLoaded(at cursor: LogCursor) { state.withLock { $0.loaded.append(cursor.position) } }
+    func indexApplied(_ changes: [EventChange], through cursor: LogCursor) {}
     func indexClosed() { state.withLock { $0.closed += 1 } }
 
     var loaded: [Int64] { state.withLock { $0.loaded } }

@@ -94,7 +94,7 @@ extension TestNode where Module == EventsModule {
         try await module.view(atLeast: position).nearest(search).texts
     }
 
-    func isReadFromIndex() async throws -> Bool { try await module.view().position != nil }
+    func isReadFromIndex() async throws -> Bool { try await module.view().end != nil }
 }
 
 extension NearbySearch {

@@ -12,10 +12,10 @@ import Users
 @testable import HTTP
 
 @Suite struct `Following changes` {
-    private static let near = "lat=37.76&lon=-122.43"
+    static let near = "lat=37.76&lon=-122.43"
 
     /// Opens a stream with HTTP/1.0, so that the body has no chunks.
-    private static func open(_ api: TestAPI, _ query: String, _ fields: String = "") throws -> RawConnection {
+    static func open(_ api: TestAPI, _ query: String, _ fields: String = "") throws -> RawConnection {
         let connection = try RawConnection(port: api.client.port)
         try connection.send("GET /v1/events/changes?\(query) HTTP/1.0\r\nHost: localhost\r\n\(fields)\r\n")
         return connection
@@ -37,27 +37,31 @@ import Users
                 #expect(head.contains("\r\n\(field)\r\n"), "\(head)")
             }
             #expect(head.contains("\r\nhumon-position: ") && !head.contains("Content-Length"), "\(head)")
-            let first = (Int64(position) ?? 0) + 1
+            func next(_ count: Int64) async throws -> LogCursor {
+                try await api.log.cursor(at: try #require(LogCursor(position)).position + count)
+            }
             #expect(try await Self.move(api, id, lat: 37.77) == 200)
             let event = try await api.send(.get, "/v1/events/\(id)").body
-            #expect(try await stream.receive { $0.hasSuffix("\n\n") }.text == "id: \(first)\nevent: put\ndata: \(event)\n\n")
+            let put = try await next(1)
+            #expect(try await stream.receive { $0.hasSuffix("\n\n") }.text == "id: \(put)\nevent: put\ndata: \(event)\n\n")
             #expect(try await Self.move(api, id, lat: 40) == 200)
+            let gone = try await next(2)
             #expect(
                 try await stream.receive { $0.hasSuffix("\n\n") }.text
-                    == "id: \(first + 1)\nevent: gone\ndata: {\"id\":\(id)}\n\n")
+                    == "id: \(gone)\nevent: gone\ndata: {\"id\":\(id)}\n\n")
         }
     }
 
     @Test func `Last-Event-ID takes precedence over since`() async throws {
         try await TestAPI.with(.live) { api in
             let id = try await api.createEvent("owner")
-            let position = try #require(
-                try await api.send(.get, "/v1/events/\(id)").header("humon-position").flatMap { Int64($0) })
+            let shown = try await api.send(.get, "/v1/events/\(id)").header("humon-position")
+            let position = try #require(shown.flatMap(LogCursor.init)).position
             for lat in [37.77, 37.78] { #expect(try await Self.move(api, id, lat: lat) == 200) }
             let stream = try Self.open(api, "\(Self.near)&since=\(position)", "Last-Event-ID: \(position + 1)\r\n")
             let text = try await stream.receive { $0.contains("event: put") && $0.hasSuffix("\n\n") }.text
-            #expect(text.contains("\n\nid: \(position + 2)\nevent: put\n"), "\(text)")
-            #expect(!text.contains("id: \(position + 1)\nevent"), "\(text)")
+            let (first, second) = (try await api.log.cursor(at: position + 1), try await api.log.cursor(at: position + 2))
+            #expect(text.contains("\n\nid: \(second)\nevent: put\n") && !text.contains("id: \(first)\nevent"), "\(text)")
         }
     }
 
@@ -67,10 +71,7 @@ import Users
             for since in [4_711, 9_007_199_254_740_991] as [Int64] {
                 let received = try await Self.open(api, "\(Self.near)&since=\(since)").receive()
                 #expect(received.isEnded, "\(since)")
-                let position = try #require(received.text.firstMatch(of: /humon-position: (\d+)/), "\(since)").1
-                #expect(
-                    received.text.hasSuffix("\r\n\r\nevent: reset\ndata: {\"position\":\(position)}\n\n"),
-                    "\(since) \(received.text)")
+                #expect(received.text.hasSuffix("\r\n\r\nevent: reset\ndata: {}\n\n"), "\(since) \(received.text)")
             }
         }
     }
@@ -88,9 +89,9 @@ import Users
             let cancelled = try await api.createEvent("owner", name: "Private words")
             #expect(try await api.send(.delete, "/v1/events/\(cancelled)", token: "owner").status == 200)
             #expect(try await api.send(.delete, "/v1/events/\(kept)", token: "owner").status == 200)
-            let last = (Int64(position) ?? 0) + 7
+            let last = try #require(LogCursor(position)).position + 7
             let text = try await Self.open(api, "\(Self.near)&since=\(position)")
-                .receive { $0.contains("id: \(last)\n") && $0.hasSuffix("\n\n") }.text
+                .receive { $0.contains("id: \(last).") && $0.hasSuffix("\n\n") }.text
             let lines = text.components(separatedBy: "\n\n").dropFirst().joined(separator: "\n")
             #expect(!text.contains("Private"), "\(text)")
             #expect(lines.matches(of: /event: put/).count == 1 && lines.contains("Other words"), "\(text)")

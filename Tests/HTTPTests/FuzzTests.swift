@@ -1,4 +1,5 @@
 import Encoding
+import EventStore
 import HTTPServer
 import HTTPTypes
 import NIOCore
@@ -23,8 +24,9 @@ import Testing
         let fields = RequestFields(format: .json, json: [:], body: ByteBuffer())
         for _ in 0..<Self.count {
             do {
-                if let position = try Self.request(.humonPosition, mutations.text(of: ["12", "9223372036854775807"])).position() {
-                    try #require(position >= 0)
+                let text = mutations.text(of: ["12", "12.kbnapcmd", "9223372036854775807"])
+                if let cursor = try Self.request(.humonPosition, text).cursor(in: .humonPosition, "Humon-Position") {
+                    try #require(cursor.position >= 0)
                 }
                 _ = try Self.request(.idempotencyKey, mutations.text(of: ["key-1", #""a \"key\" of mine";x=1"#])).idempotencyKey(
                     fields)

@@ -71,7 +71,7 @@ class Phone:
         self.has_keys = number % 2 == 0
         # Its own events with the names that a read may show, from the last acknowledged one on, and that write's position.
         self.events = collections.OrderedDict()
-        self.position = 0
+        self.position = "0"
 
     async def run(self):
         await self.sign_up(self.device)
@@ -116,7 +116,7 @@ class Phone:
             request.fault = type(error).__name__
         request.end = time.monotonic()
         if request.status == 200 and method != "GET":
-            self.position = int(answer.get("humon-position", 0))
+            self.position = answer.get("humon-position", "0")
         self.load.requests.append(request)
         return request, content
 
@@ -164,7 +164,7 @@ class Phone:
         number = self.chance.choice(list(self.events))
         # Half of the reads do not ask for the client's own last write.
         asks = self.chance.random() < 0.5
-        headers = {"humon-position": str(self.position)} if asks else {}
+        headers = {"humon-position": self.position} if asks else {}
         request, content = await self.send("read own write" if asks else "read", "", "GET", f"/v1/events/{number}", headers=headers)
         request.number = number
         if asks and not request.failed and json.loads(content)["name"] not in self.events[number]:

@@ -1,6 +1,6 @@
 """A client that shows the events of an area: it reads the list, follows the changes, and connects again after every end."""
 
-import contextlib, http.client, json, math, re, socket, threading, time
+import contextlib, http.client, json, re, socket, threading, time
 
 from sandbox import Failed
 
@@ -62,7 +62,7 @@ class Map(threading.Thread):
     def follow(self):
         """Follows one stream to its end."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SILENCE_SECONDS)
-        connection.request("GET", f"/v1/events/changes?{self.area}", headers={"Last-Event-ID": str(self.position)})
+        connection.request("GET", f"/v1/events/changes?{self.area}", headers={"Last-Event-ID": self.position})
         self.socket = connection.sock
         response = connection.getresponse()
         if response.status != 200:
@@ -88,10 +88,10 @@ class Map(threading.Thread):
         if kind == "reset":
             raise Moved()
         if "id" in fields:
-            position = int(fields["id"])
-            if position < self.position or kind and position == self.position:
+            position, before = order(fields["id"]), order(self.position)
+            if position < before or kind and position == before:
                 self.violations.append(f"{self.area}: {kind} went from position {self.position} to {position}")
-            self.position = position
+            self.position = fields["id"]
             self.received.append((now, position))
         if kind is None:
             # A stream begins with `retry` and a position.
@@ -107,18 +107,23 @@ class Map(threading.Thread):
             self.violations.append(f"{self.area}: {kind} of {event}")
 
 
+def order(position):
+    """The number in a position such as 12.kbnapcmd."""
+    return int(position.partition(".")[0])
+
+
 def read_list(port, listing, area, position=None):
     """All pages of a list, and the lowest of their positions. The list must show the given position."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
-    events, lowest, path = {}, math.inf, f"{listing}?{area}"
+    events, lowest, path = {}, str(2**53), f"{listing}?{area}"
     try:
         while path:
-            connection.request("GET", path, headers={"Humon-Position": str(position)} if position else {})
+            connection.request("GET", path, headers={"Humon-Position": position} if position else {})
             response = connection.getresponse()
             page = json.loads(response.read())
             if response.status != 200 or not response.headers["Humon-Position"]:
                 raise Refused(response.status)
-            lowest = min(lowest, int(response.headers["Humon-Position"]))
+            lowest = min(lowest, response.headers["Humon-Position"], key=order)
             # An empty list is an object with a message.
             events |= {event["id"]: event for event in page} if isinstance(page, list) else {}
             following = re.search(r'<([^>]+)>; rel="next"', response.headers["Link"] or "")
@@ -131,7 +136,7 @@ def read_list(port, listing, area, position=None):
 def compare(maps, ports, position, until):
     """Waits until every map shows a position at which nothing moves any more, and compares it with the list of every node."""
     for shown in maps:
-        until(f"the map {shown.area} to reach position {position}", lambda: (shown.position or 0) >= position, 60)
+        until(f"the map {shown.area} to reach position {position}", lambda: order(shown.position or "0") >= order(position), 60)
     for shown in maps:
         shown.close()
         if shown.violations:

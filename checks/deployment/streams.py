@@ -3,7 +3,7 @@
 import http.client, json, math, random, re, signal, statistics, subprocess, threading, time, uuid
 from datetime import datetime, timedelta
 
-from maps import Map, SILENCE_SECONDS, compare
+from maps import Map, SILENCE_SECONDS, compare, order
 from sandbox import Failed, program
 from proxy import TLS, get
 
@@ -87,7 +87,7 @@ def freshness(world, shown):
         arrived = []
 
         def arrives():
-            arrived[:] = [now for now, at in shown.received if at >= position]
+            arrived[:] = [now for now, at in shown.received if at >= order(position)]
             return arrived
 
         world.sandbox.until("the line of a write", arrives, SILENCE_SECONDS)
@@ -204,7 +204,7 @@ class World(threading.Thread):
         self.chance, self.device = random.Random(18), f"world-{uuid.uuid4()}"
         self.live, self.hidden_ids, self.fresh = [], [], []
         self.count = self.hidden = 0
-        self.ends, self.failure, self.position = False, None, 0
+        self.ends, self.failure, self.position = False, None, "0"
         self.ask("POST", "/v1/users", headers={"tb-app-secret": deployment.secret})
 
     def run(self):
@@ -281,7 +281,7 @@ class World(threading.Thread):
                 moment, answer = time.monotonic(), response.read()
                 if response.status in allowed:
                     self.count += 1
-                    return json.loads(answer), int(response.headers["Humon-Position"] or 0), moment
+                    return json.loads(answer), response.headers["Humon-Position"] or "0", moment
                 if response.status < 500:
                     raise Failed(f"{method} {path} was answered {response.status} {answer}")
             except (OSError, http.client.HTTPException):

@@ -1,4 +1,5 @@
 import Encoding
+import EventStore
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -21,7 +22,7 @@ final class ChangeFollower: Sendable {
     private struct State {
         var events: [Int64: JSON] = [:]
         /// `nil` before the first list, and after a reset.
-        var position: Int64?
+        var position: LogCursor?
         var changes = 0
         var resets = 0
         var violations: [Violation] = []
@@ -60,7 +61,7 @@ final class ChangeFollower: Sendable {
             // A heartbeat brings the last position, if no change does.
             try await wait(for: "the follower \(first) to reach position \(tail)", withinSeconds: patienceSeconds) {
                 try await Task.sleep(for: Self.pause)
-                return state.withLock { $0.position ?? 0 >= tail }
+                return state.withLock { $0.position?.position ?? 0 >= tail }
             }
             var violations = state.withLock { $0.violations }
             for node in fleet.ports.indices {
@@ -111,9 +112,9 @@ final class ChangeFollower: Sendable {
                 state.position = nil
                 state.resets += 1
             }
-            guard let id = fields["id"].flatMap({ Int64($0) }), let position = state.position else { return }
+            guard let id = fields["id"].flatMap({ LogCursor(String($0)) }), let position = state.position else { return }
             let isChange = fields["event"] != nil
-            if isChange ? id <= position : id < position {
+            if isChange ? id.position <= position.position : id.position < position.position {
                 state.violations.append(violation("went from position \(position) to \(id)"))
             }
             state.position = id
@@ -126,15 +127,16 @@ final class ChangeFollower: Sendable {
 
     /// All pages of the list, with the lowest of their positions.
     /// - Throws: a violation if a response is not a list with a position, which a server without its index in use does not give
-    private func list(_ node: Int) async throws -> (events: [Int64: JSON], position: Int64) {
-        var (events, lowest, path) = ([Int64: JSON](), Int64.max, Optional("/v1/events/nearests?\(Self.circle)"))
+    private func list(_ node: Int) async throws -> (events: [Int64: JSON], position: LogCursor) {
+        var (events, lowest, path) = ([Int64: JSON](), LogCursor(position: .max), Optional("/v1/events/nearests?\(Self.circle)"))
         while let next = path {
             let page = try await fleet.send("GET", next, to: node, patience: Self.patience)
             guard page.status == 200, let position = page.position, let json = try? JSON(utf8: page.body.utf8) else {
                 throw violation("has no list: server \(node) answered \(page.status)")
             }
             if case .array(let listed) = json { for event in listed { if let id = event.id { events[id] = event } } }
-            (lowest, path) = (min(lowest, position), page.next)
+            if position.position < lowest.position { lowest = position }
+            path = page.next
         }
         return (events, lowest)
     }

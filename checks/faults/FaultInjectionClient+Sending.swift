@@ -1,3 +1,4 @@
+import EventStore
 import TestChance
 
 extension FaultInjectionClient {
@@ -87,6 +88,6 @@ extension FaultInjectionClient {
         let version = shown.etag.flatMap { Int32($0.filter(\.isNumber)) }
         state.record.readings.append(
             ReadingRecord(
-                name: name, stream: "event-\(event)", position: position, version: version, isGone: shown.status == 410))
+                name: name, stream: "event-\(event)", position: position.position, version: version, isGone: shown.status == 410))
     }
 }

@@ -1,3 +1,4 @@
+import EventStore
 import TestChance
 
 extension FaultInjectionClient {
@@ -28,7 +29,7 @@ extension FaultInjectionClient {
         _ isAttending: Bool, _ event: Int64, _ device: Device, after response: Fleet.Response, _ command: Int,
         _ state: inout State, _ generator: inout SeededGenerator
     ) async {
-        let headers = [("tb-device-token", device.token), ("humon-position", "\(response.position ?? 0)")]
+        let headers = [("tb-device-token", device.token), ("humon-position", response.position?.description ?? "0")]
         let request = Request(
             method: "GET", path: "/v1/events/\(event)/attendance", headers: headers, isRepeatable: true)
         let node = Int.random(in: 0...1, using: &generator)

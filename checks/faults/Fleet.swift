@@ -1,3 +1,4 @@
+import EventStore
 import Foundation
 import HTTPServer
 import NIOCore
@@ -16,7 +17,7 @@ final class Fleet: Sendable {
         var status: Int
         var etag: String?
         /// The log position in `Humon-Position`.
-        var position: Int64?
+        var position: LogCursor?
         /// The path of the next page.
         var next: String?
         /// The cookie that the response sets, without its attributes.
@@ -123,7 +124,7 @@ final class Fleet: Sendable {
         let (head, bytes) = try await request.response(within: TimeAmount(patience), bodyLimitBytes: 1 << 20)
         return Response(
             status: Int(head.status.code), etag: head.headers.first(name: "etag"),
-            position: head.headers.first(name: "humon-position").flatMap { Int64($0) },
+            position: head.headers.first(name: "humon-position").flatMap(LogCursor.init),
             next: head.headers.first(name: "link").flatMap { $0.firstMatch(of: /<(.*)>; rel="next"/).map { String($0.1) } },
             cookie: head.headers.first(name: "set-cookie")?.split(separator: ";").first.map(String.init),
             body: String(buffer: bytes))

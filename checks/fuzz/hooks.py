@@ -15,7 +15,7 @@ requests = itertools.count()
 @schemathesis.hook
 def before_call(context, case, kwargs):
     # A position beyond the log gets 503, as the document says. That would hide real 503s.
-    if case.headers and re.fullmatch(r"\+?[0-9]+", str(case.headers.get("Humon-Position", ""))):
+    if case.headers and re.fullmatch(r"\+?[0-9]+(\.[a-p]{8})?", str(case.headers.get("Humon-Position", ""))):
         del case.headers["Humon-Position"]
     # Every other request asks for problem details.
     case.headers["Accept"] = (PLAIN, PROBLEM)[next(requests) % 2]

@@ -1,9 +1,11 @@
+internal import EventStore
+
 /// Decides which streams get which lines. One task owns it, so that joins and changes have one order: a stream that joins gets
 /// the changes of the ring after its position, and then each later change once.
 struct ChangeDispatcher {
     enum Item: Sendable {
-        case loaded(position: Int64)
-        case applied([EventChange], through: Int64)
+        case loaded(at: LogCursor)
+        case applied([EventChange], through: LogCursor)
         case closed
         case join(ChangeSubscription)
         case leave(number: Int)
@@ -25,12 +27,12 @@ struct ChangeDispatcher {
 
     mutating func handle(_ item: Item) {
         switch item {
-        case .loaded(let position):
+        case .loaded(let cursor):
             resetAll()
-            ring = ChangeRing(at: position)
-        case .applied(let changes, let position):
+            ring = ChangeRing(at: cursor)
+        case .applied(let changes, let cursor):
             for change in changes { apply(change) }
-            ring?.reached(position)
+            ring?.reached(cursor)
         case .closed:
             resetAll()
             ring = nil
@@ -44,14 +46,14 @@ struct ChangeDispatcher {
     }
 
     private mutating func apply(_ change: EventChange) {
-        guard let through = ring?.through, change.position > through else { return }
+        guard let end = ring?.end, change.position > end.position else { return }
         ring?.append(change)
         // Rendered at the first stream that gets them, and shared by all streams.
-        lazy var put = ChangeLines.put(change.position, change.json)
-        lazy var gone = ChangeLines.gone(change.position, change.id)
+        lazy var put = ChangeLines.put(change.cursor, change.json)
+        lazy var gone = ChangeLines.gone(change.cursor, change.id)
         var sent = 0
         func send(_ lines: [UInt8], to subscription: ChangeSubscription) {
-            guard subscription.after ?? .max < change.position else { return }
+            guard subscription.after?.position ?? .max < change.position else { return }
             subscription.sink(lines)
             sent += 1
         }
@@ -79,7 +81,7 @@ struct ChangeDispatcher {
 
     /// Tells the client to read its list again.
     private mutating func reset(_ subscription: ChangeSubscription) {
-        subscription.sink(ChangeLines.reset(at: ring?.through ?? 0))
+        subscription.sink(ChangeLines.reset)
         subscription.sink(nil)
         resets += 1
     }
@@ -92,10 +94,10 @@ struct ChangeDispatcher {
     /// Sends the heartbeats of one slot, so that not all clients get theirs at once.
     private mutating func beat() {
         slot = (slot + 1) % Self.slots
-        guard let position = ring?.through else { return }
-        let heartbeat = ChangeLines.heartbeat(at: position)
+        guard let end = ring?.end else { return }
+        let heartbeat = ChangeLines.heartbeat(at: end)
         for subscription in subscriptions.all where subscription.number % Self.slots == slot {
-            subscription.sink(subscription.isAhead(of: position) ? ChangeLines.waiting : heartbeat)
+            subscription.sink(subscription.isAhead(of: end) ? ChangeLines.waiting : heartbeat)
         }
     }
 
@@ -107,13 +109,13 @@ struct ChangeDispatcher {
 
     /// The last line has the position that the client has reached, so that another node can continue from there.
     private func end(_ subscription: ChangeSubscription) {
-        if let position = ring?.through, !subscription.isAhead(of: position) {
-            subscription.sink(ChangeLines.heartbeat(at: position))
+        if let end = ring?.end, !subscription.isAhead(of: end) {
+            subscription.sink(ChangeLines.heartbeat(at: end))
         }
         subscription.sink(nil)
     }
 }
 
 extension ChangeSubscription {
-    fileprivate func isAhead(of position: Int64) -> Bool { after ?? 0 > position }
+    fileprivate func isAhead(of end: LogCursor) -> Bool { after?.position ?? 0 > end.position }
 }

@@ -1,3 +1,4 @@
+package import EventStore
 internal import ServiceLifecycle
 internal import Synchronization
 
@@ -23,8 +24,8 @@ package final class ChangeFeed: Service {
         /// The number of the next stream to join. No stream with a lower number waits.
         var nextJoin = 1
         var changes = 0
-        /// The position of the index; `nil` while it loads.
-        var position: Int64?
+        /// The end of the log in the index; `nil` while it loads.
+        var end: LogCursor?
         var subscriptions = 0
         /// Whether a stream is open or joins. Without one the changes wait for the next tick, so that a commit wakes no task.
         var hasStreams = false
@@ -53,25 +54,25 @@ package final class ChangeFeed: Service {
 
     package var status: ChangeFeedStatus { published.withLock { $0 } }
 
-    /// The position up to which streams have or will get every change; `nil` while the index loads.
-    var position: Int64? { queue.withLock { $0.position } }
+    /// The cursor up to which streams have or will get every change; `nil` while the index loads.
+    var end: LogCursor? { queue.withLock { $0.end } }
 
     /// Whether few enough streams wait for their first lines.
     var hasRoom: Bool { queue.withLock { $0.joins.count < Self.joinLimit } }
 
-    /// Opens a stream: the sink gets the changes after a position, and then each later change, once and in order.
+    /// Opens a stream: the sink gets the changes after a cursor, and then each later change, once and in order.
     /// - Parameters:
-    ///   - position: `nil` if the client's position is not one of this log
+    ///   - cursor: `nil` if the client's is not one of this log
     ///   - present: returns an event of the present index
     /// - Returns: the number of the stream, for ``leave(_:)`` and ``end(_:)``
     func join(
-        _ search: ChangeSearch, after position: Int64?, sink: @escaping ChangeSink, present: @escaping ChangeSubscription.Lookup
+        _ search: ChangeSearch, after cursor: LogCursor?, sink: @escaping ChangeSink, present: @escaping ChangeSubscription.Lookup
     ) -> Int {
         append { queue in
             queue.hasStreams = true
             queue.subscriptions += 1
             let number = queue.subscriptions
-            queue.joins[number] = ChangeSubscription(number, search, after: position, sink: sink, present: present)
+            queue.joins[number] = ChangeSubscription(number, search, after: cursor, sink: sink, present: present)
             return number
         }
     }
@@ -141,25 +142,25 @@ package final class ChangeFeed: Service {
 }
 
 extension ChangeFeed: EventChangeListener {
-    package func indexLoaded(at position: Int64) {
+    package func indexLoaded(at cursor: LogCursor) {
         append { queue in
-            queue.position = position
-            queue.items.append(.loaded(position: position))
+            queue.end = cursor
+            queue.items.append(.loaded(at: cursor))
         }
     }
 
-    package func indexApplied(_ changes: [EventChange], through position: Int64) {
+    package func indexApplied(_ changes: [EventChange], through cursor: LogCursor) {
         let isUrgent = queue.withLock { queue in
-            guard queue.position != nil else { return false }
-            queue.position = position
+            guard queue.end != nil else { return false }
+            queue.end = cursor
             queue.changes += changes.count
             if queue.changes <= Self.queueLimit {
-                queue.items.append(.applied(changes, through: position))
+                queue.items.append(.applied(changes, through: cursor))
             } else {
                 // The task is far behind. The streams miss changes from here on, so their clients read the list again.
                 queue.changes = 0
                 queue.items.removeAll { if case .applied = $0 { true } else { false } }
-                queue.items.append(.loaded(position: position))
+                queue.items.append(.loaded(at: cursor))
             }
             return queue.hasStreams || queue.changes > Self.restLimit
         }
@@ -168,7 +169,7 @@ extension ChangeFeed: EventChangeListener {
 
     package func indexClosed() {
         append { queue in
-            queue.position = nil
+            queue.end = nil
             queue.items.append(.closed)
             // The positions of the waiting streams need not be ones of the next history of the log. Now each gets a reset.
             queue.items += queue.joins.values.map { .join($0) }
@@ -195,6 +196,6 @@ package struct ChangeFeedStatus: Sendable, Hashable {
     init(_ dispatcher: ChangeDispatcher) {
         (streams, sent, resets) = (dispatcher.subscriptions.count, dispatcher.sent, dispatcher.resets)
         guard let ring = dispatcher.ring else { return }
-        (changes, firstPosition, lastPosition) = (ring.count, ring.floor, ring.through)
+        (changes, firstPosition, lastPosition) = (ring.count, ring.floor, ring.end.position)
     }
 }

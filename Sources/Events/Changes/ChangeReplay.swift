@@ -1,7 +1,9 @@
+internal import EventStore
+
 /// The lines with which a client continues from an earlier position: only the last state of each event, and nothing of an event that
 /// was changed, cancelled or hidden since.
 ///
-/// Each line has the position of its change. A client that loses its connection between two lines continues from there. So a `gone`
+/// Each line has the cursor of its change. A client that loses its connection between two lines continues from there. So a `gone`
 /// is sent even if a later `put` follows: between the two the client must not show the event. A `put` is left out if a later change of
 /// the event follows, because that change brings the event, or takes it away.
 struct ChangeReplay {
@@ -13,12 +15,12 @@ struct ChangeReplay {
     /// The position of the last line.
     private var last: Int64
 
-    /// - Parameter after: the client has every change up to this position
+    /// - Parameter after: the client has every change up to this cursor
     /// - Returns: `nil` if the client must read its list again
-    init?(of ring: ChangeRing, for subscription: ChangeSubscription, after: Int64) {
-        guard let missed = ring.missed(after: after, in: subscription.area, subscription.filter) else { return nil }
+    init?(of ring: ChangeRing, for subscription: ChangeSubscription, after: LogCursor) {
+        guard let missed = ring.missed(after: after.position, in: subscription.area, subscription.filter) else { return nil }
         lines = ChangeLines.opening(at: after)
-        last = after
+        last = after.position
         let newest = Dictionary(missed.map { ($0.id, $0.position) }) { $1 }
         // The events that the client has not and that a change put into its list, without a line.
         var unsent: Set<EventID> = []
@@ -27,16 +29,16 @@ struct ChangeReplay {
                 let isNewest = newest[change.id] == change.position
                 // The index may be ahead of the ring, and may show the event no longer.
                 if isNewest, let event = subscription.present(change.id), subscription.filter.shows(event.place) {
-                    append(ChangeLines.put(change.position, event.json), at: change.position)
+                    append(ChangeLines.put(change.cursor, event.json), at: change.position)
                 } else if !change.before {
                     unsent.insert(change.id)
                 }
             } else if unsent.remove(change.id) == nil {
-                append(ChangeLines.gone(change.position, change.id), at: change.position)
+                append(ChangeLines.gone(change.cursor, change.id), at: change.position)
             }
             guard lines.count <= Self.limitBytes else { return nil }
         }
-        if ring.through > last { lines += ChangeLines.heartbeat(at: ring.through) }
+        if ring.end.position > last { lines += ChangeLines.heartbeat(at: ring.end) }
     }
 
     private mutating func append(_ line: [UInt8], at position: Int64) {

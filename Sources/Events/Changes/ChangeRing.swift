@@ -1,5 +1,6 @@
 internal import DequeModule
 internal import Encoding
+internal import EventStore
 internal import SpatialIndex
 
 /// The last changes of the log in memory, so that a client continues after a reconnect.
@@ -11,7 +12,7 @@ internal import SpatialIndex
 /// lists learns no place.
 struct ChangeRing: Sendable {
     private struct Entry: Sendable {
-        var position: Int64
+        var cursor: LogCursor
         var id: EventID
         var before: EventPlace?
         var after: EventPlace?
@@ -19,11 +20,13 @@ struct ChangeRing: Sendable {
 
     /// A change that a client must learn.
     struct Missed: Hashable {
-        var position: Int64
+        var cursor: LogCursor
         var id: EventID
         /// Whether a list with the filter shows the event before and after the change.
         var before: Bool
         var after: Bool
+
+        var position: Int64 { cursor.position }
     }
 
     /// Maximum number of changes: a minute of 1,000 changes a second, in 6 MB. Heartbeats renew the positions of clients more often.
@@ -35,17 +38,17 @@ struct ChangeRing: Sendable {
 
     /// The ring has every change after this position.
     private(set) var floor: Int64
-    /// The ring has every change up to this position.
-    private(set) var through: Int64
+    /// The ring has every change up to this cursor.
+    private(set) var end: LogCursor
     private var entries: Deque<Entry> = []
     /// Erased events whose places ``forgetErased()`` has not removed yet. No client learns them any more.
     private var erased: Set<EventID> = []
     /// The erasures behind the floor, in order.
-    private var erasures: Deque<(position: Int64, id: EventID)> = []
+    private var erasures: Deque<(cursor: LogCursor, id: EventID)> = []
     private let limit: Int
 
-    init(at position: Int64, limit: Int = Self.limit) {
-        (floor, through) = (position, position)
+    init(at cursor: LogCursor, limit: Int = Self.limit) {
+        (floor, end) = (cursor.position, cursor)
         self.limit = limit
         // A growing deque would take up to twice the memory, and copy all changes. Memory that was never used is not resident.
         entries.reserveCapacity(limit + 1)
@@ -54,16 +57,16 @@ struct ChangeRing: Sendable {
     var count: Int { entries.count }
 
     mutating func append(_ change: EventChange) {
-        through = change.position
+        end = change.cursor
         if change.isErasure {
             erased.insert(change.id)
-            erasures.append((change.position, change.id))
-            if erasures.count > Self.erasureLimit, let oldest = erasures.popFirst() { floor = max(floor, oldest.position) }
+            erasures.append((change.cursor, change.id))
+            if erasures.count > Self.erasureLimit, let oldest = erasures.popFirst() { floor = max(floor, oldest.cursor.position) }
             return
         }
-        entries.append(Entry(position: change.position, id: change.id, before: change.before, after: change.after))
-        if entries.count > limit, let oldest = entries.popFirst() { floor = max(floor, oldest.position) }
-        while let first = erasures.first, first.position <= floor { erasures.removeFirst() }
+        entries.append(Entry(cursor: change.cursor, id: change.id, before: change.before, after: change.after))
+        if entries.count > limit, let oldest = entries.popFirst() { floor = max(floor, oldest.cursor.position) }
+        while let first = erasures.first, first.cursor.position <= floor { erasures.removeFirst() }
     }
 
     /// Forgets where erased events took place. It reads all changes, so that it is called once for many erasures.
@@ -75,8 +78,8 @@ struct ChangeRing: Sendable {
         erased = []
     }
 
-    /// The log has no further change up to this position.
-    mutating func reached(_ position: Int64) { through = max(through, position) }
+    /// The log has no further change up to this cursor.
+    mutating func reached(_ cursor: LogCursor) { if cursor.position > end.position { end = cursor } }
 
     /// The changes after a position that concern the lists with an area and a filter, in order; `nil` if the ring does not have all of
     /// them any longer, or if they are more than a replay may have.
@@ -90,16 +93,16 @@ struct ChangeRing: Sendable {
         func shows(_ place: EventPlace?) -> Bool { place.map(filter.shows) == true }
         var changes: [Missed] = []
         var compared = 0
-        for entry in entries[entries.partitioningIndex { $0.position > position }...]
+        for entry in entries[entries.partitioningIndex { $0.cursor.position > position }...]
         where isNear(entry.before) || isNear(entry.after) {
             compared += 1
             guard compared <= Self.replayLimit else { return nil }
             let (before, after) = (shows(entry.before), shows(entry.after))
             guard before || after, !erased.contains(entry.id) else { continue }
-            changes.append(Missed(position: entry.position, id: entry.id, before: before, after: after))
+            changes.append(Missed(cursor: entry.cursor, id: entry.id, before: before, after: after))
         }
-        let gone = erasures.reversed().prefix { $0.position > position }.map {
-            Missed(position: $0.position, id: $0.id, before: true, after: false)
+        let gone = erasures.reversed().prefix { $0.cursor.position > position }.map {
+            Missed(cursor: $0.cursor, id: $0.id, before: true, after: false)
         }
         guard !gone.isEmpty else { return changes }
         return (changes + gone).sorted { $0.position < $1.position }

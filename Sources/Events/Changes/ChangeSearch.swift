@@ -1,24 +1,22 @@
 public import Encoding
+public import EventStore
 internal import SpatialIndex
 
-/// What a stream of changes follows: the events of an area and a window of time, from a position of the log on.
+/// What a stream of changes follows: the events of an area and a window of time, from a cursor of the log on.
 public struct ChangeSearch: Sendable, Hashable {
     public var area: ChangeArea
     public var window = TimeWindow()
-    /// The stream has the changes after this position; `nil` for those from now on.
-    public var since: Int64?
+    /// The stream has the changes after this cursor; `nil` for those from now on.
+    public var since: LogCursor?
 }
 
 extension ChangeSearch {
-    /// The largest position that a JSON number holds exactly.
-    private static let positionLimit = 9_007_199_254_740_991.0
-
     /// - Throws: ``EventRejection/invalid(errors:)`` with all validation errors
     public init(_ json: JSON) throws(EventRejection) {
         var fields = EventFields(json)
         let area = Self.area(json, &fields)
         let window = fields.window()
-        let since = fields.wholeNumber("since", in: 0...Self.positionLimit).optional
+        let since = fields.cursor("since")
         guard fields.errors.isEmpty, let area else { throw .invalid(errors: fields.errors) }
         self.init(area: area, window: window, since: since)
     }

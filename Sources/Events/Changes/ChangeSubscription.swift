@@ -1,3 +1,5 @@
+internal import EventStore
+
 /// The receiver of a stream of changes, such as the connection of a client: gets lines, and `nil` at the end. It must not wait.
 public typealias ChangeSink = @Sendable (_ lines: [UInt8]?) -> Void
 
@@ -9,12 +11,12 @@ final class ChangeSubscription: Sendable {
     let number: Int
     let area: ChangeArea
     let filter: ChangeFilter
-    /// The client has everything up to this position; `nil` if its position is not one of this log.
-    let after: Int64?
+    /// The client has everything up to this cursor; `nil` if its cursor is not one of this log.
+    let after: LogCursor?
     let sink: ChangeSink
     let present: Lookup
 
-    init(_ number: Int, _ search: ChangeSearch, after: Int64?, sink: @escaping ChangeSink, present: @escaping Lookup) {
+    init(_ number: Int, _ search: ChangeSearch, after: LogCursor?, sink: @escaping ChangeSink, present: @escaping Lookup) {
         self.number = number
         area = search.area
         filter = ChangeFilter(search)

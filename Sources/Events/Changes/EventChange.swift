@@ -1,4 +1,5 @@
 package import Encoding
+package import EventStore
 
 /// Where and when an event takes place: all that decides whether a list shows the event.
 package struct EventPlace: Sendable, Hashable {
@@ -25,8 +26,8 @@ extension EventDetails {
 
 /// One recorded event as a stream of changes sees it: the event of the app before and after it.
 package struct EventChange: Sendable {
-    /// The position of the recorded event in the log.
-    package var position: Int64
+    /// The cursor of the recorded event in the log.
+    package var cursor: LogCursor
     package var id: EventID
     /// `nil` if no list showed the event before: it did not exist, was cancelled, or was hidden.
     package var before: EventPlace?
@@ -36,16 +37,18 @@ package struct EventChange: Sendable {
     package var json: [UInt8]
     /// The event was erased: nobody may learn where it took place.
     package var isErasure = false
+
+    package var position: Int64 { cursor.position }
 }
 
 /// Receives the changes of the in-memory index in the order of the log, each position once.
 package protocol EventChangeListener: Sendable {
-    /// The index is loaded and holds the log up to this position. Earlier changes are not known.
-    func indexLoaded(at position: Int64)
+    /// The index is loaded and holds the log up to this cursor. Earlier changes are not known.
+    func indexLoaded(at cursor: LogCursor)
 
-    /// The index holds the log up to this position. Called under the index's write lock: it must not wait.
+    /// The index holds the log up to this cursor. Called under the index's write lock: it must not wait.
     /// - Parameter changes: all changes since the last call, ordered by position
-    func indexApplied(_ changes: [EventChange], through position: Int64)
+    func indexApplied(_ changes: [EventChange], through cursor: LogCursor)
 
     /// The index is out of use, and its next state need not continue this one.
     func indexClosed()

@@ -1,29 +1,23 @@
-internal import EventStore
+public import EventStore
 internal import SpatialIndex
 
 extension EventsModule {
-    /// The position from which a stream of changes begins now; `nil` if this node has no index in use, and so no streams.
-    public var changesPosition: Int64? {
+    /// The cursor from which a stream of changes begins now; `nil` if this node has no index in use, and so no streams.
+    public var changesCursor: LogCursor? {
         guard let index, index.state.isInUse else { return nil }
-        return changes?.position
+        return changes?.end
     }
 
     /// Whether this node has room for one more stream that waits for its first lines.
     public var hasRoomForChanges: Bool { changes?.hasRoom ?? false }
 
-    /// Whether the log has a position; if not, it belongs to another history of the log. This node may not have reached it.
-    /// - Throws: `PostgresError`, or `CancellationError`
-    public func logReaches(_ position: Int64) async throws -> Bool {
-        try await LogReader(client: database).tail() >= position
-    }
-
-    /// Opens a stream of changes: the sink gets the changes after a position, and then each later change, once and in order. It
+    /// Opens a stream of changes: the sink gets the changes after a cursor, and then each later change, once and in order. It
     /// gets a reset and the end if this node cannot promise that.
-    /// - Parameter position: `nil` if the client's position is not one of this log
+    /// - Parameter cursor: `nil` if the client's is not one of this log
     /// - Returns: the number of the stream, for ``closeChanges(_:)`` and ``endChanges(_:)``
-    public func openChanges(_ search: ChangeSearch, after position: Int64?, sink: @escaping ChangeSink) -> Int {
+    public func openChanges(_ search: ChangeSearch, after cursor: LogCursor?, sink: @escaping ChangeSink) -> Int {
         guard let changes, let index = index?.content.index else { return 0 }
-        return changes.join(search, after: position, sink: sink) { index.snapshot.event($0).map(HeldEvent.init) }
+        return changes.join(search, after: cursor, sink: sink) { index.snapshot.event($0).map(HeldEvent.init) }
     }
 
     /// Closes a stream. Its sink gets no further lines.

@@ -51,7 +51,7 @@ package final class EventsInMemory: Sendable {
         return { [self] cursor in
             let events = rows.fill(index, at: cursor)
             hidden.withLock { $0 = HiddenEvents(events) }
-            listener?.indexLoaded(at: cursor.position)
+            listener?.indexLoaded(at: cursor)
         }
     }
 
@@ -64,7 +64,7 @@ package final class EventsInMemory: Sendable {
             hidden.apply(changes)
             return changes
         }
-        listener?.indexApplied(changes.changes, through: end.position)
+        listener?.indexApplied(changes.changes, through: end)
     }
 
     /// Removes everything. The content is out of use.

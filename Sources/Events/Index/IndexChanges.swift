@@ -46,8 +46,8 @@ struct IndexChanges: Sendable {
             let after = new?.shownPlace
             changes.append(
                 EventChange(
-                    position: position, id: id, before: old?.shownPlace, after: after, json: after == nil ? [] : new?.json ?? [],
-                    isErasure: row.isErased))
+                    cursor: LogCursor(position: position, id: envelope.id), id: id, before: old?.shownPlace, after: after,
+                    json: after == nil ? [] : new?.json ?? [], isErasure: row.isErased))
         }
     }
 }

@@ -50,7 +50,7 @@ private struct AccountRoutes: Sendable {
         if let email = command.email { try emails.take(email) }
         let issued = try await accounts.signIn(
             command, from: context.hashingClient(of: request), context: request.commandContext(context))
-        return Response(issued)
+        return await api.response(issued)
     }
 
     private func signOut(_ request: Request, _ context: RequestContext) async throws -> Response {
@@ -58,7 +58,7 @@ private struct AccountRoutes: Sendable {
         let caller = try api.requireAccountToken(request, context, body: fields.json, inQuery: true)
         _ = try await api.account(of: caller)
         let position = try await accounts.signOut(caller.token, context: request.commandContext(context))
-        return Response(json: [:], recordedAt: position)
+        return await api.response([:], recordedAt: position)
     }
 
     /// Takes no idempotency key: the log keeps a fast digest of a request with a key, which would tell a guess of the passwords in it.
@@ -66,7 +66,7 @@ private struct AccountRoutes: Sendable {
         let (command, caller) = try await proof(request, context, ChangePassword.init)
         let (account, position) = try await accounts.changePassword(
             command, by: caller.token, from: context.hashingClient(of: request), context: request.commandContext(context))
-        return Response(json: ["id": JSON(account.rawValue)], recordedAt: position)
+        return await api.response(["id": JSON(account.rawValue)], recordedAt: position)
     }
 
     /// Takes no idempotency key, as the change of the password.
@@ -74,7 +74,7 @@ private struct AccountRoutes: Sendable {
         let (command, caller) = try await proof(request, context, EraseAccount.init)
         let erasure = try await accounts.erase(
             command, by: caller.token, from: context.hashingClient(of: request), context: request.commandContext(context))
-        return Response(erasure)
+        return await api.response(erasure)
     }
 
     /// Reads a command that needs token and password. Its limits are those of a sign-in.
@@ -92,11 +92,13 @@ private struct AccountRoutes: Sendable {
 
 /// Signs accounts up. The path is the device sign-up's: the body tells the two apart.
 struct AccountSignUps: Sendable {
+    private let api: API
     private let accounts: AccountsModule
     private let addresses: RateLimiter
     private let dailySignUps: RateLimiter
 
     init(_ api: API) {
+        self.api = api
         accounts = api.accounts
         addresses = RateLimiter(perMinute: api.settings.signInsPerMinute, now: api.rateClock)
         dailySignUps = api.limits.dailySignUps
@@ -115,7 +117,7 @@ struct AccountSignUps: Sendable {
         try dailySignUps.take(subscriber)
         let issued = try await accounts.signUp(
             SignUp(fields), from: context.hashingClient(of: request), context: request.commandContext(context))
-        return Response(issued)
+        return await api.response(issued)
     }
 }
 
@@ -140,12 +142,11 @@ extension Request {
     }
 }
 
-extension Response {
+extension API {
     /// Two names for one value: clients read `authentication_token` or `token`.
-    fileprivate init(_ issued: IssuedToken) {
+    fileprivate func response(_ issued: IssuedToken) async -> Response {
         let token = JSON.string(issued.token.secret)
-        self.init(
-            json: ["id": JSON(issued.account.rawValue), "authentication_token": token, "token": token],
-            recordedAt: issued.position)
+        return await response(
+            ["id": JSON(issued.account.rawValue), "authentication_token": token, "token": token], recordedAt: issued.position)
     }
 }

@@ -21,7 +21,7 @@ struct AttendanceListRoutes: Sendable {
 
     private func getAttendance(_ request: Request, _ context: RequestContext) async throws -> Response {
         try await api.requireReader(request, context)
-        let (id, position) = (EventID(rawValue: try context.id()), try request.position())
+        let (id, position) = (EventID(rawValue: try context.id()), try await api.position(request))
         // A caller that sends a token asks about its user. So a dead token is an error, even if reads are public.
         let caller = request.deviceToken == nil ? nil : try await api.caller(request, context)
         let view = try await api.events.view(atLeast: position)
@@ -35,7 +35,7 @@ struct AttendanceListRoutes: Sendable {
             Int64(text).flatMap { $0 > 0 ? UserID(rawValue: $0) : nil }
         }
         let caller = try await api.caller(request, context)
-        let (id, position) = (EventID(rawValue: try context.id()), try request.position())
+        let (id, position) = (EventID(rawValue: try context.id()), try await api.position(request))
         try await api.events.checkOwned(id, by: caller)
         let (users, next) = try await attendances.attendees(of: id, after: page.after, limit: page.limit, atLeast: position)
         var response = Response(json: .array(users.map { ["user": ["id": JSON($0.rawValue)]] }))
@@ -49,7 +49,7 @@ struct AttendanceListRoutes: Sendable {
         let page = try request.page(maximum: AttendancesModule.maximumLimit) { AttendanceCursor($0) }
         let caller = try await api.caller(request, context)
         let (events, next) = try await attendances.events(
-            attendedBy: caller, after: page.after, limit: page.limit, atLeast: try request.position())
+            attendedBy: caller, after: page.after, limit: page.limit, atLeast: try await api.position(request))
         var response = Response(jsonBytes: events.json)
         if let next { response.addLink("/v1/users/me/attendances?limit=\(page.limit)&after=\(next)") }
         return response

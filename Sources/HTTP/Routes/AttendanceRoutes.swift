@@ -47,7 +47,7 @@ private struct AttendanceRoutes: Sendable {
         let event = try event(fields.json)
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
         let position = try await api.withCaller(device, commandContext) { try await command(event, $0, $1) }
-        return Response(json: [:], recordedAt: position)
+        return await api.response([:], recordedAt: position)
     }
 
     /// The event that the body names; 0, which no event has, for a number that no event can have.

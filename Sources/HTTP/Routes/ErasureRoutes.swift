@@ -20,15 +20,14 @@ extension API {
         if erasure.end == nil { response.headers[.retryAfter] = String(HTTPError.retryAfterSeconds) }
         return response
     }
-}
 
-extension Response {
     /// The response to the request for an erasure. 202 says that something of the person is left, and where to ask for its end.
-    init(_ erasure: PersonErasure) {
-        let status = erasure.end == nil ? HTTPResponse.Status.accepted : .ok
-        self.init(status: status, json: [:], recordedAt: erasure.end ?? erasure.position)
-        guard erasure.end == nil else { return }
-        headers[.location] = "/v1/erasures/\(erasure.id.uuidString.lowercased())"
-        headers[.retryAfter] = String(HTTPError.retryAfterSeconds)
+    func response(_ erasure: PersonErasure) async -> Response {
+        var response = await response(
+            [:], status: erasure.end == nil ? .accepted : .ok, recordedAt: erasure.end ?? erasure.position)
+        guard erasure.end == nil else { return response }
+        response.headers[.location] = "/v1/erasures/\(erasure.id.uuidString.lowercased())"
+        response.headers[.retryAfter] = String(HTTPError.retryAfterSeconds)
+        return response
     }
 }

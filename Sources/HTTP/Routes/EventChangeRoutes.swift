@@ -1,3 +1,4 @@
+internal import EventStore
 internal import Events
 internal import HTTPServer
 internal import HTTPTypes
@@ -16,24 +17,26 @@ struct EventChangeRoutes: Sendable {
         [Route(.get, "/v1/events/changes", "followChanges", immediately: followFromRing, follow)]
     }
 
-    /// Responds with a stream if this node has reached its first position.
+    /// Responds with a stream if this node has reached its first position, and knows that it is one of this log.
     private func followFromRing(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
         guard api.settings.reads == .everyone else { return .needsTask }
         let search = try search(request)
-        let position = try position()
-        guard let since = search.since else { return .response(stream(search, after: position, position)) }
-        return since <= position ? .response(stream(search, after: since, position)) : .needsTask
+        let end = try end()
+        guard let since = search.since else { return .response(stream(search, after: end, end)) }
+        guard since.position <= end.position, let own = api.users.rememberedCursor(at: since.position) else { return .needsTask }
+        return .response(stream(search, after: own.agrees(with: since) ? own : nil, end))
     }
 
     private func follow(_ request: Request, _ context: RequestContext) async throws -> Response {
         let reader = try await reader(request, context)
         let search = try search(request)
-        let since = try search.since ?? position()
-        // A position beyond the end of the log belongs to a history that was lost, for example in a fail-over.
-        let ahead = since - (try position())
-        var isOfThisLog = ahead <= 0
-        if (1...Self.aheadLimit).contains(ahead) { isOfThisLog = try await events.logReaches(since) }
-        return stream(search, after: isOfThisLog ? since : nil, try position(), of: reader)
+        var after: LogCursor? = try end()
+        if let since = search.since, let end = after {
+            // A cursor that the log does not have belongs to a history that was lost, for example in a fail-over.
+            let isNear = since.position - end.position <= Self.aheadLimit
+            after = isNear ? try await api.users.cursor(at: since.position).flatMap { $0.agrees(with: since) ? $0 : nil } : nil
+        }
+        return stream(search, after: after, try end(), of: reader)
     }
 
     /// A reader of a stream that needs a token: the token's user, and a moment before the token was looked up.
@@ -56,25 +59,22 @@ struct EventChangeRoutes: Sendable {
     private func search(_ request: Request) throws -> ChangeSearch {
         var search = try ChangeSearch(request.queryFields())
         // A browser sends it when it connects again. Source: WHATWG *HTML*, section 9.2.
-        if let text = request.headers.value(of: .lastEventID), !text.isEmpty {
-            guard let position = Int64(text), position >= 0 else {
-                throw HTTPError.badRequest("Last-Event-ID is not a position", code: .malformedPosition)
-            }
-            search.since = position
+        if request.headers.value(of: .lastEventID)?.isEmpty == false {
+            search.since = try request.cursor(in: .lastEventID, "Last-Event-ID")
         }
         return search
     }
 
     /// - Throws: `HTTPError.unavailable(_:)` while the node drains, without an index in use, and while too many streams begin
-    private func position() throws(HTTPError) -> Int64 {
+    private func end() throws(HTTPError) -> LogCursor {
         guard !api.drain.hasBegun else { throw .unavailable(.stopping) }
-        guard let position = events.changesPosition else { throw .unavailable(.indexNotInUse) }
+        guard let end = events.changesCursor else { throw .unavailable(.indexNotInUse) }
         guard events.hasRoomForChanges else { throw .overloaded }
-        return position
+        return end
     }
 
     private func stream(
-        _ search: ChangeSearch, after: Int64?, _ position: Int64, of reader: Reader? = nil
+        _ search: ChangeSearch, after: LogCursor?, _ end: LogCursor, of reader: Reader? = nil
     ) -> Response {
         let stream = ResponseStream(user: reader.map { String($0.user.rawValue) }) { [events] writer in
             let number = events.openChanges(search, after: after) { lines in
@@ -89,7 +89,7 @@ struct EventChangeRoutes: Sendable {
         return Response(
             headers: [
                 .contentType: "text/event-stream", .cacheControl: "no-store", .xAccelBuffering: "no",
-                .humonPosition: String(position),
+                .humonPosition: "\(end)",
             ], stream: stream)
     }
 }

@@ -37,7 +37,7 @@ private struct EventRoutes: Sendable {
         let (id, position) = try await api.withCaller(device, commandContext) { owner, context in
             try await events.create(details, by: owner, context: context)
         }
-        return Response(json: ["id": JSON(id.rawValue)], recordedAt: position)
+        return await api.response(["id": JSON(id.rawValue)], recordedAt: position)
     }
 
     private func updateEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
@@ -54,7 +54,7 @@ private struct EventRoutes: Sendable {
             try await events.update(
                 id, change, by: caller, if: request.versionCondition, context: context)
         }
-        var response = Response(json: ["id": JSON(id.rawValue)], recordedAt: updated.position)
+        var response = await api.response(["id": JSON(id.rawValue)], recordedAt: updated.position)
         // PUT has none: the server stores the body in a form of its own. Source: RFC 9110, section 9.3.4.
         if request.method == .patch, let version = updated.version { response.headers[.eTag] = EntityTag(version).description }
         return response
@@ -69,13 +69,13 @@ private struct EventRoutes: Sendable {
         let (_, position) = try await api.withCaller(device, commandContext) { caller, context in
             try await events.cancel(id, by: caller, if: request.versionCondition, context: context)
         }
-        return Response(json: ["id": JSON(id.rawValue)], recordedAt: position)
+        return await api.response(["id": JSON(id.rawValue)], recordedAt: position)
     }
 
     private func getEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
         try await api.requireReader(request, context)
         let id = EventID(rawValue: try context.id())
-        let view = try await events.view(atLeast: try request.position())
+        let view = try await events.view(atLeast: try await api.position(request))
         let found = try await view.event(id) { try await api.reader(request, context) }
         guard let event = found else { throw HTTPError.notFound }
         return try response(event, to: request, view)
@@ -84,7 +84,7 @@ private struct EventRoutes: Sendable {
     private func getEventFromIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
         guard api.settings.reads == .everyone else { return .needsTask }
         let id = EventID(rawValue: try context.id())
-        guard let view = events.indexView(atLeast: try request.position()), let event = view.indexedEvent(id) else {
+        guard let view = try api.indexView(for: request), let event = view.indexedEvent(id) else {
             return .needsTask
         }
         events.countIndexRead()

@@ -1,4 +1,5 @@
 internal import Encoding
+internal import EventStore
 internal import Events
 internal import HTTPServer
 internal import HTTPTypes
@@ -57,7 +58,7 @@ struct EventSearchRoutes: Sendable {
     ) async throws -> Response {
         try await api.requireReader(request, context)
         let search = try read(request.queryFields())
-        let view = try await events.view(atLeast: try request.position())
+        let view = try await events.view(atLeast: try await api.position(request))
         if let known = notModified(view, request) { return response(known, view) }
         return response(try await find(view, search), view)
     }
@@ -68,7 +69,7 @@ struct EventSearchRoutes: Sendable {
     ) throws -> ImmediateResponse {
         guard api.settings.reads == .everyone else { return .needsTask }
         let search = try read(request.queryFields())
-        guard let view = events.indexView(atLeast: try request.position()) else { return .needsTask }
+        guard let view = try api.indexView(for: request) else { return .needsTask }
         guard let found = notModified(view, request) ?? find(view, search) else { return .needsLongTask }
         events.countIndexRead()
         return .response(response(found, view))
@@ -92,10 +93,10 @@ struct EventSearchRoutes: Sendable {
 }
 
 extension EntityTag {
-    /// The tag of a list: the position of the view. `nil` if the view reads PostgreSQL.
+    /// The tag of a list: the cursor of the view. `nil` if the view reads PostgreSQL.
     fileprivate init?(of view: EventsView) {
-        guard let position = view.position, let mark = view.mark else { return nil }
-        self.init(version: position, mark: mark)
+        guard let end = view.end, let mark = end.mark else { return nil }
+        self.init(version: end.position, mark: mark)
     }
 }
 

@@ -17,7 +17,7 @@ struct OwnEventRoutes: Sendable {
             EventID(stream: StreamName(category: EventDomainEvent.category, key: text))
         }
         let (events, next) = try await events.ownEvents(
-            of: caller, after: page.after, limit: page.limit, atLeast: try request.position())
+            of: caller, after: page.after, limit: page.limit, atLeast: try await api.position(request))
         var response = Response(jsonBytes: events.json)
         if let next { response.addLink("/v1/users/me/events?limit=\(page.limit)&after=\(next.rawValue)") }
         return response

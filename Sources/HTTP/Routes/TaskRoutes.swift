@@ -36,7 +36,7 @@ private struct TaskRoutes: Sendable {
         let (task, position) = try await api.withAccount(caller, commandContext) { account, context in
             try await tasks.create(new, by: account, context: context)
         }
-        return Response(json: task.json, recordedAt: position)
+        return await api.response(task.json, recordedAt: position)
     }
 
     /// PUT and PATCH alike: absent fields stay as they are, because clients send only what changed.
@@ -48,7 +48,7 @@ private struct TaskRoutes: Sendable {
         let (task, position) = try await api.withAccount(caller, commandContext) { account, conditional in
             try await tasks.update(TaskID(rawValue: try context.id()), change, by: account, context: conditional)
         }
-        return Response(json: task.json, recordedAt: position)
+        return await api.response(task.json, recordedAt: position)
     }
 
     /// The fields of the task; `nil` if the body has none.
@@ -68,7 +68,7 @@ private struct TaskRoutes: Sendable {
             try await tasks.delete(TaskID(rawValue: try context.id()), by: account, context: conditional)
         }
         // The client takes a response without JSON for a failure.
-        return Response(json: [:], recordedAt: position)
+        return await api.response([:], recordedAt: position)
     }
 }
 

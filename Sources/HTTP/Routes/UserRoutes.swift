@@ -53,7 +53,7 @@ private struct UserRoutes: Sendable {
         // The response to a token that another device chose would be a right guess.
         if sent?.canBeGuessed == true { try api.limits.unknownTokens.take(subscriber) }
         let (id, token, position) = try await users.signUp(with: sent, context: request.commandContext(context))
-        return Response(json: credentials(id, token), recordedAt: position)
+        return await api.response(credentials(id, token), recordedAt: position)
     }
 
     private func getUser(_ request: Request, _ context: RequestContext) async throws -> Response {
@@ -73,10 +73,10 @@ private struct UserRoutes: Sendable {
             let (erasure, _) = try await api.withCaller(device, request.commandContext(context)) { user, context in
                 try await users.erase(user, by: user, context: context)
             }
-            return Response(erasure)
+            return await api.response(erasure)
         } catch let error as HTTPError where error.status == .unauthorized {
             guard let erasure = try await users.erasure(of: device.token) else { throw error }
-            return Response(erasure)
+            return await api.response(erasure)
         }
     }
 
@@ -88,7 +88,7 @@ private struct UserRoutes: Sendable {
         let (id, token, position) = try await api.withRotation(device) {
             try await users.rotate(device.token, to: new, context: request.commandContext(context))
         }
-        return Response(json: credentials(id, token), recordedAt: position)
+        return await api.response(credentials(id, token), recordedAt: position)
     }
 
     /// The token that a client chose; `nil` if the server is to choose one.

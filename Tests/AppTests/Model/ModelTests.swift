@@ -1,3 +1,4 @@
+import EventStore
 import Foundation
 import NIOHTTP1
 import TestChance
@@ -25,7 +26,7 @@ import Testing
 private struct Comparison {
     private struct Received {
         var answer: APIModel.Answer
-        var position: Int64?
+        var position: LogCursor?
     }
 
     struct Difference: Error, CustomStringConvertible {
@@ -38,7 +39,7 @@ private struct Comparison {
     private var commands: RandomCommands
     private var generator: SeededGenerator
     /// Of the last answer that names one.
-    private var position: Int64 = 0
+    private var position: LogCursor?
     private(set) var statuses: Set<Int> = []
 
     init(seed: UInt64, ports: [Int]) {
@@ -54,7 +55,7 @@ private struct Comparison {
         let id = received.answer.body.firstMatch(of: /"id":(\d+)/).flatMap { Int64($0.1) } ?? 0
         try expect(model.answer(to: request, creating: id), received.answer, "\(request)", step)
         statuses.insert(received.answer.status)
-        position = max(position, received.position ?? 0)
+        if received.position?.position ?? 0 > position?.position ?? 0 { position = received.position }
         if let event = request.path.firstMatch(of: /events\/(\d+)/).flatMap({ Int64($0.1) }) {
             try await read(event, after: request, step)
         }
@@ -86,12 +87,12 @@ private struct Comparison {
         ]
         if let key = request.key { headers.append(("idempotency-key", key)) }
         // Both servers must show every earlier write.
-        if request.method == "GET" { headers.append(("humon-position", "\(position)")) }
+        if request.method == "GET", let position { headers.append(("humon-position", "\(position)")) }
         let port = ports.randomElement(using: &generator) ?? 0
         let received = try await exchange(
             request.method, "http://127.0.0.1:\(port)\(request.path)", headers: headers, body: request.body)
         return Received(
             answer: APIModel.Answer(status: received.status, body: received.body),
-            position: received.headers.first(name: "humon-position").flatMap { Int64($0) })
+            position: received.headers.first(name: "humon-position").flatMap(LogCursor.init))
     }
 }
