@@ -76,5 +76,5 @@ extension Logger {
 
 /// Prints progress on standard error; standard output has the report.
 func progress(_ text: String) {
-    FileHandle.standardError.write(Data("\(text)\n".utf8))
+    try? FileHandle.standardError.write(contentsOf: Data("\(text)\n".utf8))
 }

@@ -52,6 +52,6 @@ enum Program {
         return "\(distance)  \(start)  \(event.name)\(event.address.map { ", \($0)" } ?? "")"
     }
 
-    /// Writes a line at once, also into a pipe.
-    private static func print(_ line: String, to handle: FileHandle) { handle.write(Data("\(line)\n".utf8)) }
+    /// Writes a line at once, also into a pipe. A line that cannot be written is lost: `write(_:)` of `FileHandle` would trap.
+    private static func print(_ line: String, to handle: FileHandle) { try? handle.write(contentsOf: Data("\(line)\n".utf8)) }
 }

@@ -14,10 +14,15 @@ enum SystemCalls {
         return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// The events that a descriptor has now, of these ones and of errors.
-    static func pollNow(_ descriptor: Int32, events: Int32 = 0) -> Int32 {
+    /// The events that a descriptor has, of these ones and of errors; 0 if none comes in time.
+    static func poll(_ descriptor: Int32, events: Int32 = 0, milliseconds: Int32 = 0) -> Int32 {
         var request = pollfd(fd: descriptor, events: Int16(events), revents: 0)
-        return unsafe poll(&request, 1, 0) > 0 ? Int32(request.revents) : 0
+        return unsafe Foundation.poll(&request, 1, milliseconds) > 0 ? Int32(request.revents) : 0
+    }
+
+    /// - Returns: the number of bytes that the descriptor took
+    static func write(_ bytes: ArraySlice<UInt8>, to descriptor: FileDescriptor) throws -> Int {
+        try unsafe bytes.withUnsafeBytes { try unsafe descriptor.write($0) }
     }
 
     /// The bytes of a file system that an ordinary account may still write.

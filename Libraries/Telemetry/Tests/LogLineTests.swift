@@ -111,6 +111,20 @@ final class Pipe: Sendable {
         #expect(try JSON(utf8: lines[lines.count - 2].utf8)["lines"] == JSON(pipe.sink.dropped))
     }
 
+    @Test func `a text waits behind the lines before it until the reader of a full pipe that does not block reads`() {
+        let pipe = Pipe()
+        _ = fcntl(pipe.ends.write, F_SETFL, O_NONBLOCK)
+        let zeros = [UInt8](repeating: 0, count: 4_096)
+        while unsafe write(pipe.ends.write, zeros, zeros.count) > 0 {}
+        Self.logger(.text, pipe).error("it rains")
+        pipe.sink.write("tea?")
+        pipe.sink.write(" yes\n")
+        for _ in 0..<100 where pipe.lines().last != "tea? yes" {}
+        #expect(pipe.lines().suffix(2).first?.hasSuffix("it rains") == true)
+        #expect(pipe.lines().last == "tea? yes")
+        #expect(pipe.sink.dropped == 0)
+    }
+
     @Test func `lines that a full disk loses are counted, and the next line names their number`() throws {
         // Every write to this device fails as on a full disk.
         let descriptor = unsafe open("/dev/full", O_WRONLY | O_CLOEXEC)

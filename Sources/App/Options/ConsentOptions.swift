@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import Telemetry
 
 /// The option of a command that can show first what it would do.
 struct TrialOptions: ParsableArguments {
@@ -34,8 +35,8 @@ struct ConsentOptions: ParsableArguments {
     /// Waits for a line. Only `y` and `yes` mean yes.
     /// - Throws: `CancellationError`
     private static func isAnsweredWithYes(_ question: String) async throws -> Bool {
-        FileHandle.standardError.write(Data((harmless(question) + " [y/N] ").utf8))
-        while SystemCalls.pollNow(STDIN_FILENO, events: POLLIN) == 0 { try await Task.sleep(for: .seconds(pauseSeconds)) }
+        LogSink.standardError.write(harmless(question) + " [y/N] ")
+        while SystemCalls.poll(STDIN_FILENO, events: POLLIN) == 0 { try await Task.sleep(for: .seconds(pauseSeconds)) }
         let answer = (readLine() ?? "").trimmingCharacters(in: .whitespaces).lowercased()
         return ["y", "yes"].contains(answer)
     }

@@ -1,5 +1,6 @@
 internal import Encoding
 internal import Foundation
+internal import Telemetry
 
 /// Prints the result of a command: aligned lines for people, or one JSON object per line for programs. Progress and advice are no
 /// result; they go to standard error.
@@ -38,7 +39,7 @@ struct Output: Sendable {
     }
 
     /// Prints advice, such as the option for the next page, to standard error.
-    func note(_ sentence: String) { FileHandle.standardError.write(Data((harmless(sentence) + "\n").utf8)) }
+    func note(_ sentence: String) { LogSink.standardError.write(harmless(sentence) + "\n") }
 
     /// Prints the present step of a long task for a person at the terminal.
     func step(_ sentence: String) {

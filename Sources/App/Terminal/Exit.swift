@@ -42,15 +42,20 @@ extension Humon {
         case is OutputClosed: Exit.now(Exit.done)
         case let interruption as Interruption: Exit.now(Exit.signalled + interruption.signal)
         case let answer as NegativeResult:
-            if let message = answer.message { FileHandle.standardError.write(Data((harmless(message) + "\n").utf8)) }
+            if let message = answer.message { LogSink.standardError.write(harmless(message) + "\n") }
             Exit.now(Exit.no)
         case let error:
             let code = exitCode(for: error).rawValue
-            let output = code == Exit.done ? FileHandle.standardOutput : FileHandle.standardError
             let message = [fullMessage(for: error), hint(for: error)].filter { !$0.isEmpty }.joined(separator: "\n")
             // The message may repeat text from the command line.
             let lines = message.split(separator: "\n", omittingEmptySubsequences: false).map { harmless(String($0)) }
-            if !message.isEmpty { output.write(Data((lines.joined(separator: "\n") + "\n").utf8)) }
+            let text = message.isEmpty ? "" : lines.joined(separator: "\n") + "\n"
+            guard code == Exit.done else {
+                LogSink.standardError.write(text)
+                Exit.now(code)
+            }
+            // The help, or the version.
+            do { try StandardOutput.write(text) } catch { exit(after: error) }
             Exit.now(code)
         }
     }

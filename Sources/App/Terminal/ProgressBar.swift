@@ -1,6 +1,7 @@
 internal import EventStore
 internal import Foundation
 internal import Synchronization
+internal import Telemetry
 
 /// The progress of a long task on standard error: how much is done, the rate, and the remaining time. A terminal gets one line that
 /// is drawn again and again; any other reader gets a new line at most once a second.
@@ -73,7 +74,7 @@ final class ProgressBar: Sendable {
         return name + bar + "\(Figure.grouped(done)) of \(Figure.grouped(total))" + speed + rest
     }
 
-    private func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+    private func write(_ text: String) { LogSink.standardError.write(text) }
 }
 
 extension ProgressBar {

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Logging
 
 /// Writes lines to a file descriptor on a separate thread. Logging never blocks the caller: lines that cannot be written in time
-/// are dropped and counted.
+/// are dropped and counted. No error of the descriptor reaches the caller: it may be closed, a full disk, or a pipe without a reader.
 // `@unchecked`: the mutable properties are used only while the condition's lock is held.
 public final class LogSink: @unchecked Sendable {
     /// Maximum number of bytes that wait to be written.
@@ -55,7 +55,16 @@ public final class LogSink: @unchecked Sendable {
     /// Queues a line, and before it a notice if lines were dropped. Never waits.
     public func write(_ line: LogLine) {
         let format = line.format
-        let line = line.finished()
+        queue(line.finished(), format)
+    }
+
+    /// Queues a text as it is, such as the message of a command, and waits at most one second until it is written.
+    public func write(_ text: String) {
+        queue(Array(text.utf8), .text)
+        flush()
+    }
+
+    private func queue(_ line: [UInt8], _ format: LogFormat) {
         condition.withLock {
             guard waiting.bytes.count + line.count <= Self.limitBytes else {
                 droppedLines += 1
