@@ -27,6 +27,25 @@ import Testing
         }
     }
 
+    @Test func `a directory, a pipe, a device and a link are refused by name before the work, and stay`() async throws {
+        try await HumonProcess.withDirectory { folder in
+            let (pipe, link, tea) = (folder.path + "/pipe", folder.path + "/link", folder.path + "/tea")
+            try #require(mkfifo(pipe, 0o600) == 0)
+            try await Self.write("tea", at: tea)
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: tea)
+            for (path, isOverwriting) in [folder.path, pipe, link, "/dev/null", ""].flatMap({ [($0, false), ($0, true)] }) {
+                let error = await #expect(throws: CommandFailure.self, "\(path)") {
+                    try await PrivateFile.write(at: path, isOverwriting: isOverwriting) { _ in throw NoTea() }
+                }
+                #expect(error?.description.contains(path) == true && error?.description.contains("--force") == false)
+            }
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == tea)
+            #expect(try String(contentsOfFile: tea, encoding: .utf8) == "tea")
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            #expect(Set(names) == ["pipe", "link", "tea"])
+        }
+    }
+
     @Test func `a private file replaces another one only if asked`() async throws {
         try await HumonProcess.withDirectory { folder in
             let (directory, path) = (folder.path, folder.appending(path: "tea").path)
