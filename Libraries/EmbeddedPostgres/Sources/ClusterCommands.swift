@@ -94,12 +94,14 @@ struct ClusterCommands: Sendable {
                 // rest stays, since by it PostgreSQL sees whether children of the dead postmaster still hold its memory.
                 _ = try await execute(FilePath("/bin/sed"), ["-i", "1s/.*/\(Int32.max)/", layout.pidFile])
             }
-            let start = try await status(
-                "pg_ctl",
+            // pg_ctl starts PostgreSQL by a shell and quotes no path for it. So the paths are relative, and their directory is not.
+            let start = try await execute(
+                programs.directory.appending("pg_ctl"),
                 [
-                    "start", "--pgdata", layout.cluster, "--wait", "--timeout", String(startTimeoutSeconds), "--log",
-                    layout.log, "--options", options, "--silent",
-                ]
+                    "start", "--pgdata", ".", "--wait", "--timeout", String(startTimeoutSeconds), "--log",
+                    layout.logName, "--options", options, "--silent",
+                ],
+                in: layout.cluster
             )
             if start.succeeded { return }
             // A postmaster that lives still recovers, or the pg_ctl of a killed program started it.
@@ -146,15 +148,14 @@ struct ClusterCommands: Sendable {
     }
 
     private func run(_ program: String, _ arguments: String...) async throws {
-        let result = try await status(program, arguments)
+        let result = try await execute(programs.directory.appending(program), arguments)
         guard result.succeeded else { throw EmbeddedPostgresError.failed(program: program, output: result.output) }
     }
 
-    private func status(_ program: String, _ arguments: [String]) async throws -> (succeeded: Bool, output: String) {
-        try await execute(programs.directory.appending(program), arguments)
-    }
-
-    private func execute(_ path: FilePath, _ arguments: [String]) async throws -> (succeeded: Bool, output: String) {
+    /// - Parameter directory: not that of this program, which may be one that the account cannot enter
+    private func execute(
+        _ path: FilePath, _ arguments: [String], in directory: String = "/"
+    ) async throws -> (succeeded: Bool, output: String) {
         var options = PlatformOptions()
         var program = Executable.path(path)
         var arguments = arguments
@@ -176,8 +177,7 @@ struct ClusterCommands: Sendable {
         let result = try await Subprocess.run(
             program,
             arguments: Arguments(arguments),
-            // The directory that this program was started in may be one that the account cannot enter.
-            workingDirectory: "/",
+            workingDirectory: FilePath(directory),
             platformOptions: options,
             output: .string(limit: Self.outputLimitBytes, encoding: UTF8.self),
             error: .string(limit: Self.outputLimitBytes, encoding: UTF8.self)

@@ -70,7 +70,7 @@ public struct EmbeddedCluster: Service {
     }
 
     /// Whether a cluster was ever created in the directory.
-    /// - Throws: ``EmbeddedPostgresError/socketPathTooLong(path:limit:)``
+    /// - Throws: ``EmbeddedPostgresError/socketPathTooLong(path:limit:)``, ``EmbeddedPostgresError/unusablePath(path:)``
     public static func exists(_ configuration: Configuration) throws -> Bool {
         try Layout(directory: configuration.directory, superuser: configuration.superuser).clusterVersion != nil
     }

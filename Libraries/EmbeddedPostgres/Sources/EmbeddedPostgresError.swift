@@ -8,6 +8,8 @@ public enum EmbeddedPostgresError: Error, Hashable, CustomStringConvertible {
     case noPostgresAccount
     case notReachable(directory: String, account: String)
     case socketPathTooLong(path: String, limit: Int)
+    /// The path has a comma or a line break.
+    case unusablePath(path: String)
     case stopsSlowly(seconds: Int)
     case failed(program: String, output: String)
     case fileSystem(doing: String, path: String, reason: String)
@@ -39,6 +41,8 @@ public enum EmbeddedPostgresError: Error, Hashable, CustomStringConvertible {
         case .socketPathTooLong(let path, let limit):
             "The path of the Unix socket, \(path), is longer than \(limit) bytes. "
                 + "Choose a shorter directory\(inSetting)."
+        case .unusablePath(let path):
+            "The path \(path) has a comma or a line break, which PostgreSQL cannot use. Choose another directory\(inSetting)."
         case .stopsSlowly(let seconds):
             "PostgreSQL has been stopping for \(seconds) s: it waits for the programs that are connected to it. End them, then try again."
         case .failed(let program, let output): "\(program) failed: \(output)"

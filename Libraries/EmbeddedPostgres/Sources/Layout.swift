@@ -14,6 +14,8 @@ struct Layout: Sendable {
     init(directory: String, superuser: String) throws(EmbeddedPostgresError) {
         self.superuser = superuser
         self.directory = URL(fileURLWithPath: directory).standardizedFileURL.path
+        // libpq takes a comma for the end of a host, and the pid file has a line for each value.
+        guard !cluster.contains(where: { $0 == "," || $0.isNewline }) else { throw .unusablePath(path: cluster) }
         guard cluster.utf8.count <= Self.socketDirectoryLimit else {
             throw .socketPathTooLong(path: cluster, limit: Self.socketDirectoryLimit)
         }
@@ -22,7 +24,8 @@ struct Layout: Sendable {
     /// The data directory of PostgreSQL, with its socket. Only the account of PostgreSQL and root can enter the directory.
     var cluster: String { "\(directory)/cluster" }
     var lock: String { "\(directory)/lock" }
-    var log: String { "\(cluster)/server.log" }
+    let logName = "server.log"
+    var log: String { "\(cluster)/\(logName)" }
     var pidFile: String { "\(cluster)/postmaster.pid" }
     /// A new name for each try of initdb: a killed program leaves its initdb running, which must not meet the next try.
     var newUnfinishedCluster: String { "\(directory)/\(Self.unfinishedPrefix).\(UUID().uuidString)" }

@@ -43,7 +43,9 @@ public struct PostgresInstallation: Sendable, Hashable {
 
     /// From `postgres --version`: `postgres (PostgreSQL) 15.18 (Debian …)`.
     private static func version(in directory: String) async -> Int? {
-        guard FileManager.default.isExecutableFile(atPath: "\(directory)/postgres"),
+        // PostgreSQL's programs start each other by a shell, in double quotes.
+        guard !directory.contains(where: { "\"$`\\\n".contains($0) }),
+            FileManager.default.isExecutableFile(atPath: "\(directory)/postgres"),
             FileManager.default.isExecutableFile(atPath: "\(directory)/pg_ctl")
         else { return nil }
         let result = try? await Subprocess.run(

@@ -18,6 +18,15 @@ import Testing
         }
     }
 
+    @Test(arguments: ["pots, cups", "pots\ncups"])
+    func `a directory with a comma or a line break is refused, and nothing is made`(name: String) async throws {
+        try await withClusterDirectory(named: name) { directory in
+            let error = await #expect(throws: EmbeddedPostgresError.self) { try await start(in: directory) }
+            #expect(error == .unusablePath(path: directory + "/cluster"))
+            #expect(!FileManager.default.fileExists(atPath: directory))
+        }
+    }
+
     @Test func `a directory with the longest possible socket path is accepted`() async throws {
         try await withClusterDirectory(named: "") { parent in
             let name = String(repeating: "a", count: Layout.socketDirectoryLimit - parent.utf8.count - "/cluster".utf8.count)

@@ -42,8 +42,8 @@ import Testing
         }
     }
 
-    @Test func `a relative path works, and one with spaces, apostrophes and non-ASCII letters`() async throws {
-        try await withClusterDirectory(named: "it's my ⌘") { directory in
+    @Test func `a relative path works, and one with every character of a shell, and with non-ASCII letters`() async throws {
+        try await withClusterDirectory(named: "it's \"my\" $HOME `id` \\ ;&|<>(*)? ⌘ ") { directory in
             let up = FileManager.default.currentDirectoryPath.split(separator: "/").map { _ in ".." }.joined(separator: "/")
             try await withCluster(in: up + directory) { cluster async throws in
                 #expect(try await cluster.query("SELECT 'reached'::text") == ["reached"])
