@@ -45,7 +45,7 @@ public struct MapPage: Sendable {
 
 /// A server of raster tiles, which shows streets below the events.
 public struct Tiles: Sendable, Hashable {
-    /// The URL of a tile, with `{z}`, `{x}` and `{y}`.
+    /// The URL of a tile, with `{z}`, `{x}` and `{y}`, perhaps `{r}`, which is `@2x` on a fine screen, and no other placeholder.
     public let template: String
     /// The text that the tile server's terms ask for.
     public let attribution: String
@@ -58,7 +58,9 @@ public struct Tiles: Sendable, Hashable {
         let parts = text.split(separator: " ", maxSplits: 1)
         guard parts.count == 2,
             let match = parts[0].wholeMatch(of: /(https?:\/\/[A-Za-z0-9.\-]+(?::[0-9]+)?)\/[!-~]*/),
-            ["{z}", "{x}", "{y}"].allSatisfy(parts[0].contains)
+            Origin(match.1) != nil, ["{z}", "{x}", "{y}"].allSatisfy(parts[0].contains),
+            // Leaflet draws no tile if it cannot fill a placeholder.
+            !["{z}", "{x}", "{y}", "{r}"].reduce(parts[0], { $0.replacing($1, with: "") }).contains(where: "{}".contains)
         else { return nil }
         template = String(parts[0])
         attribution = String(parts[1])

@@ -105,10 +105,13 @@ import Testing
         let tiles = try #require(Tiles("https://tiles.example.org:8443/a/{z}/{x}/{y}.png © Streets"))
         #expect(
             SecurityHeaders.contentSecurityPolicy(tiles: tiles).contains("img-src 'self' data: https://tiles.example.org:8443;"))
+        #expect(Tiles("https://tiles.example.org/{z}/{x}/{y}{r}.png © Streets") != nil)
         for text in [
             "https://tiles.example.org/{z}/{x}/{y}.png", "tiles.example.org/{z}/{x}/{y}.png © A",
             "https://a.example/{z}/{x}.png © A", "https://a.example;script-src/{z}/{x}/{y} © A",
-            "ftp://a.example/{z}/{x}/{y} © A", "",
+            "ftp://a.example/{z}/{x}/{y} © A", "", "https://a.example:99999/{z}/{x}/{y} © A",
+            "https://a.example/{id}/{z}/{x}/{y}?access_token={accessToken} © A", "https://a.example/{z}/{x}/{y}{r}.{ext} © A",
+            "https://a.example/{z}/{x}/{{y}} © A",
         ] {
             #expect(Tiles(text) == nil, "\(text)")
         }

@@ -136,9 +136,10 @@ struct Settings: Sendable {
             parse: { $0 == "off" ? .some(nil) : WebOrigins($0).map(Optional.some) })
         tiles = reader.value(
             "HUMON_TILES",
-            "A server of map tiles for the page, with the attribution that it asks for; without it the map shows coasts, countries and cities.",
+            "A server of map tiles and the attribution that it asks for; without it the map shows coasts, countries and cities.",
             default: nil, text: "", documentedDefault: "none",
-            format: "a URL with {z}, {x} and {y}, a space, and a text", parse: { text in Tiles(text).map(Optional.some) })
+            format: "a URL with {z}, {x}, {y}, perhaps {r}, no other placeholder, a space, and a text",
+            parse: { text in Tiles(text).map(Optional.some) })
         sessionsPerMinute = reader.number(
             "HUMON_SESSIONS_PER_MINUTE",
             "The maximum number of sign-ups on the map page per client address and minute, further ones get 429; 0 means no limit.",
