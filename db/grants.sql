@@ -23,13 +23,19 @@ END
 $$;
 
 DO $$
+DECLARE
+    granted name;
 BEGIN
-    IF NOT pg_has_role(current_user, 'log_app', 'USAGE') THEN
-        EXECUTE format('GRANT log_app TO %I', current_user);
-    END IF;
-    IF NOT pg_has_role(current_user, 'log_reader', 'USAGE') THEN
-        EXECUTE format('GRANT log_reader TO %I', current_user);
-    END IF;
+    FOREACH granted IN ARRAY '{log_app,log_reader}'::name[] LOOP
+        CONTINUE WHEN pg_has_role(current_user, granted, 'USAGE');
+        BEGIN
+            EXECUTE format('GRANT %I TO %I', granted, current_user);
+        EXCEPTION
+            -- Since PostgreSQL 16 CREATEROLE grants only what its own role made: here the owner of another database made the role. The
+            -- statements below need no membership, and a server that logs in as this owner names the GRANT that it lacks.
+            WHEN insufficient_privilege THEN NULL;
+        END;
+    END LOOP;
     -- Before release 1.0.0 the application made the schemas of its read models.
     EXECUTE format('REVOKE CREATE ON DATABASE %I FROM log_app, log_reader', current_database());
 END
