@@ -26,4 +26,49 @@ import Testing
             try await page.until("document.getElementById('announcement').textContent.includes('choose “Any time”')")
         }
     }
+
+    @Test func `a time of which a part is missing is not sent, neither with a new event nor with a change`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            try await live.open()
+            try await page.evaluate(Self.countingWrites)
+            try await page.click("#add")
+            try await page.fill("#field-name", "Night")
+            try await page.fill("#field-ended_at", "2037-01-01T23:00")
+            try await page.fill("#field-started_at", "2037-01-01T20:00")
+            try await page.press(button: "Add the event")
+            try await live.untilDetails("Night")
+            let stored = try await live.send("GET", "/v1/events/1").body
+            for field in ["ended_at", "started_at"] {
+                for isNew in [false, true] {
+                    if isNew { try await page.click("#add") } else { try await page.press(button: "Change") }
+                    try await page.fill("#field-name", "Late")
+                    // The day and the month of a date whose year and time are missing.
+                    try await page.evaluate("document.getElementById('field-\(field)').value = ''")
+                    try await page.evaluate("document.getElementById('field-\(field)').focus()")
+                    for _ in 0..<2 { try await page.key("1", code: 49, text: "1") }
+                    try await page.until("document.getElementById('field-\(field)').validity.badInput")
+                    try await page.press(button: isNew ? "Add the event" : "Save")
+                    try await page.until("document.getElementById('error-\(field)').textContent.startsWith('A part is missing')")
+                    #expect(try await page.evaluate("document.activeElement.id") == .string("field-\(field)"))
+                    try await page.key("Escape", code: 27)
+                    try await page.press(button: "Leave it")
+                    try await live.untilDetails("Night")
+                }
+            }
+            #expect(try await page.evaluate("writes") == JSON(2), "the session and the first event")
+            #expect(try await live.send("GET", "/v1/events/1").body == stored)
+        }
+    }
+
+    /// Counts the writes of the page from then on.
+    private static let countingWrites = """
+        window.writes = 0;
+        const original = window.fetch;
+        window.fetch = (path, options) => {
+            if (!["GET", "HEAD", undefined].includes(options?.method)) writes += 1;
+            return original(path, options);
+        };
+        true
+        """
 }

@@ -25,6 +25,11 @@ const turnOf = (name) => `${name}-turn`;
 /** Under this name the browser's tab keeps what is typed. */
 const keptName = "form";
 
+/** Refuses fields before the API does. @param errors a sentence for each field */
+function refuse(errors) {
+  if (Object.keys(errors).length > 0) throw Object.assign(new api.APIError(422), { fields: errors });
+}
+
 /**
  * @param event the event to change; { lat, lon } of a new one, or {} while no place is chosen
  * @param tag the version that the visitor saw; null for a new event
@@ -127,8 +132,15 @@ export class EventForm {
 
   focus() { byID("form-title").focus(); }
 
-  /** Whether the visitor typed or chose what would be lost. */
-  get hasInput() { return this.#hasInput; }
+  /** Whether the visitor typed or chose what would be lost. The browser tells nothing of a text that it cannot read. */
+  get hasInput() { return this.#hasInput || Object.keys(this.#unreadable).length > 0; }
+
+  /** What is wrong with the texts that the browser has no value for, such as a date without a time: { ended_at: "…" }. */
+  get #unreadable() {
+    const unread = fields.filter(({ name }) => this.#form.elements[name].validity.badInput);
+    return Object.fromEntries(unread.map(({ name, type }) => [name, type === "datetime-local"
+      ? "A part is missing, or there is no such day: write the date and the time." : "Write a number."]));
+  }
 
   /** The map chose a place. */
   place(lat, lon) {
@@ -192,6 +204,7 @@ export class EventForm {
     this.#showErrors({});
     this.#say("");
     try {
+      refuse(this.#unreadable);
       const isNew = this.#event.id === undefined;
       const changes = this.#values({ changed: !isNew });
       if (Object.keys(changes).length === 0) {
@@ -201,7 +214,7 @@ export class EventForm {
       const event = { ...this.#event, ...changes };
       const errors = "started_at" in changes || "ended_at" in changes ? timeErrors(event) : {};
       if (isNew && event.lat === null && event.lon === null) errors.lat = "Choose the place on the map, or write its numbers.";
-      if (Object.keys(errors).length > 0) throw Object.assign(new api.APIError(422), { fields: errors });
+      refuse(errors);
       const id = await signedIn(async () => {
         if (isNew) return api.create(event, this.#key);
         await api.update(this.#event.id, changes, this.#tag, this.#key);
