@@ -1,7 +1,7 @@
 // The map page: map, list, details and form, and what each does to the others.
 import * as api from "./api.js";
 import { showDetails, updateClock, updateGuests } from "./details.js";
-import { announce, byID, confirmed, showStatus } from "./dom.js";
+import { announce, byID, confirmed, isComposed, showStatus } from "./dom.js";
 import { EventForm } from "./form.js";
 import { cityOf, loadCities, placeOf } from "./ground.js";
 import { distanceText, highlight, showEmptyServer, showErasing, showList, showSignUp, showWho } from "./list.js";
@@ -356,7 +356,7 @@ async function showNear(here) {
   if (map.showVisitor(here, last)) announce(`The nearest event is ${distanceText(here, first)} away.`);
 }
 document.addEventListener("keydown", (press) => {
-  if (press.key !== "Escape" || byID("question").open) return;
+  if (press.key !== "Escape" || isComposed(press) || byID("question").open) return;
   // The same key would close the question that it opens.
   press.preventDefault();
   if (form !== null) closeForm();

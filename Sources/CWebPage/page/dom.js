@@ -18,6 +18,9 @@ export function element(tag, attributes = {}, ...children) {
   return made;
 }
 
+/** Whether a key belongs to the composition of a text, such as a Japanese one. Safari marks the key that ends it by its code alone. */
+export const isComposed = ({ isComposing, keyCode }) => isComposing || keyCode === 229;
+
 const announcementMilliseconds = 6000;
 let clearing = null;
 
