@@ -114,4 +114,51 @@ import Testing
             try await live.untilListed(["Jazz night"])
         }
     }
+
+    @Test func `a browser that blocks cookies shows everything, and says before any form why it cannot write`() async throws {
+        let blocked = #"{"profile":{"default_content_setting_values":{"cookies":2}}}"#
+        try await LivePage.with(preferences: blocked) { live, _ in
+            let page = live.page
+            let id = try await live.createEvent("Jazz night")
+            try await live.open("\(Self.place)&form=1")
+            let isSaid = "document.querySelector('#details-view:not([hidden])')?.textContent.includes('Allow cookies')"
+            try await page.until(isSaid)
+            #expect(try await page.evaluate("location.hash.includes('form=')") == .bool(false))
+            try await page.expectAccessible("the advice")
+            try await page.press(button: "← All events")
+            try await live.openEvent("Jazz night")
+            try await page.press(button: "Attend")
+            try await page.until("document.querySelector('#details-view .problem').textContent.includes('Allow cookies')")
+            try await page.click("#add")
+            try await page.until("\(isSaid) && document.activeElement.tagName === 'H2'")
+            #expect(try await page.evaluate("document.querySelector('#form-view form')") == .null)
+            try await page.press(button: "← All events")
+            // Reading goes on, live.
+            try await live.send("DELETE", "/v1/events/\(id)")
+            try await live.untilListed(0)
+        }
+    }
+
+    @Test func `where the cookie does not come back the page says so after one sign-up`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            let losing = """
+                const original = window.fetch;
+                window.signUps = 0;
+                window.fetch = async (path, options) => {
+                    if (path !== "/session" || options?.method !== "POST") return original(path, options);
+                    signUps += 1;
+                    return new Response(JSON.stringify({ id: signUps }));
+                };
+                """
+            try await page.send("Page.addScriptToEvaluateOnNewDocument", ["source": .string(losing)])
+            try await live.createEvent("Jazz night")
+            try await live.open()
+            try await live.openEvent("Jazz night")
+            try await page.press(button: "Attend")
+            try await page.until("document.querySelector('#details-view .problem').textContent.includes('Allow cookies')")
+            #expect(try await page.text("#who") == "")
+            #expect(try await page.evaluate("signUps") == JSON(1))
+        }
+    }
 }

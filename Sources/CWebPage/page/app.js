@@ -1,6 +1,6 @@
 // The map page: map, list, details and form, and what each does to the others.
 import * as api from "./api.js";
-import { showDetails, updateClock, updateGuests } from "./details.js";
+import { showDetails, showNotice, updateClock, updateGuests } from "./details.js";
 import { announce, byID, confirmed, isComposed, showStatus } from "./dom.js";
 import { EventForm } from "./form.js";
 import { cityOf, loadCities, placeOf } from "./ground.js";
@@ -131,11 +131,24 @@ async function open(id, { focuses = true, moves = true, zoom = 0, isAgain = fals
   }
 }
 
+/** Says something in the place of the details or of the form. */
+function notify(title, text) {
+  openings += 1;
+  detailed = { event: null, tag: null };
+  showPanel("details", title);
+  showNotice(title, text, { close: () => backToList() });
+  map.select(null);
+  save();
+  byID("details-view").querySelector("h2").focus();
+}
+
+const adviseCookies = () => notify("Without cookies you can only look", session.cookieAdvice);
+
 /** Reads the event of the details again, if they are shown. */
 function openAgain() {
   const { hidden, dataset } = byID("details-view");
   // What the visitor opens comes first, and is compared with the event later.
-  if (hidden || opening !== null || dataset.ending === String(state.event)) return;
+  if (hidden || detailed.event === null || opening !== null || dataset.ending === String(state.event)) return;
   const { lat, lon } = detailed.event;
   // The map goes with an event in view. It leaves alone a visitor who looked elsewhere.
   open(state.event, { focuses: false, moves: map.contains(lat, lon), isAgain: true });
@@ -143,7 +156,7 @@ function openAgain() {
 
 /** The stream tells only of what is in view: details of an event elsewhere are compared with the event. */
 async function lookAtDetails() {
-  if (byID("details-view").hidden) return;
+  if (byID("details-view").hidden || detailed.event === null) return;
   updateGuests();
   const id = state.event;
   const isOld = await api.event(id).then(({ tag }) => tag !== detailed.tag, ({ status }) => status === 404 || status === 410);
@@ -154,8 +167,9 @@ async function lookAtDetails() {
 async function write(event, tag = null, draft = null) {
   if (!(await leavesForm())) return;
   await place.left();
-  openings += 1;
   opener = "#add";
+  if (!session.keepsCookies()) return adviseCookies();
+  openings += 1;
   state.form = true;
   state.event = event.id ?? null;
   save();
@@ -264,7 +278,8 @@ const view = new View({
   busy: (isBusy) => byID("list").setAttribute("aria-busy", String(isBusy)),
   refused() {
     this.state("failed", "Not signed up");
-    showSignUp(() => session.signedIn(() => view.reload()).catch(({ message }) => announce(message)));
+    showSignUp(() => (session.keepsCookies()
+      ? session.signedIn(() => view.reload()).catch(({ message }) => announce(message)) : adviseCookies()));
   },
   state(name, text) {
     const before = showStatus(name, text);

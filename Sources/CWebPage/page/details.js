@@ -67,6 +67,14 @@ export function showDetails(event, tag, handlers) {
   for (const update of Object.values(shown)) update();
 }
 
+/** Shows a text in place of an event. @param handlers { close() } */
+export function showNotice(title, text, { close }) {
+  shown = null;
+  byID("details-view").replaceChildren(
+    element("button", { type: "button", class: "back", onclick: close }, "← All events"),
+    element("h2", { tabindex: "-1" }, title), element("p", { class: "notice" }, text));
+}
+
 const row = (name, ...values) => [element("dt", {}, name), element("dd", {}, ...values.filter(Boolean))];
 
 async function cancel(event, handlers) {

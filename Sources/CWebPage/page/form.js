@@ -2,7 +2,7 @@
 import * as api from "./api.js";
 import { announce, byID, element } from "./dom.js";
 import { streetZoom } from "./map.js";
-import { signedIn } from "./session.js";
+import { signedIn, storage } from "./session.js";
 import { fromInput, inputValue, nextHour, offsetOf, timeErrors, zone } from "./time.js";
 
 /** The fields of an event that its owner decides, in the order of the form. */
@@ -24,6 +24,7 @@ const turnOf = (name) => `${name}-turn`;
 
 /** Under this name the browser's tab keeps what is typed. */
 const keptName = "form";
+const ofTab = storage("sessionStorage");
 
 /** Refuses fields before the API does. @param errors a sentence for each field */
 function refuse(errors) {
@@ -113,16 +114,16 @@ export class EventForm {
 
   /** What the form of this event had before the page was loaded again: { event, tag, values }; null without a text. */
   static kept(id) {
-    const kept = JSON.parse(sessionStorage.getItem(keptName) ?? "null");
+    const kept = ofTab.get(keptName);
     return kept !== null && (kept.event.id ?? null) === id ? kept : null;
   }
 
   /** The text is saved or given up. */
-  static forget() { sessionStorage.removeItem(keptName); }
+  static forget() { ofTab.set(keptName, null); }
 
   #keep() {
     this.#hasInput = true;
-    sessionStorage.setItem(keptName, JSON.stringify({ event: this.#event, tag: this.#tag, values: this.#read() }));
+    ofTab.set(keptName, { event: this.#event, tag: this.#tag, values: this.#read() });
   }
 
   #read() { return Object.fromEntries(new FormData(this.#form)); }

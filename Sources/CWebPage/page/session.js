@@ -28,18 +28,64 @@ export async function restore(failures = 0) {
   }
 }
 
-/** Runs a write as this browser's user, whom the first write creates. */
-export async function signedIn(write) {
-  if (user === null) set((await request("POST", "/session")).data.id);
+/** Whether the browser keeps cookies. Without one nobody can write. Chromium says "yes" in `cookieEnabled` where it blocks them. */
+export function keepsCookies() {
+  const probe = "humon-probe=1";
   try {
-    return await write();
-  } catch (error) {
-    // The cookie was deleted or its token revoked: the visitor is a new user.
-    if (error.status !== 401) throw error;
-    set((await request("POST", "/session")).data.id);
-    return await write();
+    document.cookie = `${probe}; SameSite=Strict`;
+    const isKept = document.cookie.includes(probe);
+    document.cookie = `${probe}; Max-Age=0`;
+    return isKept;
+  } catch {
+    return false;
   }
 }
+
+/** What to tell a visitor whose browser keeps no cookies. */
+export const cookieAdvice = "Your browser keeps no cookies for this page, so it could not tell the server who you are: you can look at "
+  + "everything, but neither add nor attend events. Allow cookies for this page, and load it again.";
+
+const withoutCookies = () => new APIError(401, { detail: cookieAdvice });
+
+/** Runs a write as this browser's user, whom the first write creates. */
+export async function signedIn(write) {
+  if (!keepsCookies()) throw withoutCookies();
+  for (let isNew = user === null; ; isNew = true) {
+    if (isNew) set((await request("POST", "/session")).data.id);
+    try {
+      return await write();
+    } catch (error) {
+      if (error.status !== 401) throw error;
+      // A new cookie did not come back. An old one was deleted, or its token revoked: the visitor is a new user.
+      if (!isNew) continue;
+      set(null);
+      throw withoutCookies();
+    }
+  }
+}
+
+/**
+ * What the browser keeps, for ever ("localStorage") or for a tab ("sessionStorage"). A browser that blocks cookies blocks it too, and then
+ * it keeps nothing.
+ */
+export const storage = (kind) => ({
+  get(name) {
+    try {
+      return JSON.parse(window[kind].getItem(name));
+    } catch {
+      return null;
+    }
+  },
+  /** @param value null removes what was kept */
+  set(name, value) {
+    try {
+      if (value === null) window[kind].removeItem(name);
+      else window[kind].setItem(name, JSON.stringify(value));
+    } catch {
+      // A reload forgets it.
+    }
+  },
+});
 
 export async function forget() {
   await request("DELETE", "/session");
@@ -51,6 +97,7 @@ const questionMilliseconds = 1000;
 
 /** Where this browser keeps the address of an erasure: the server forgets a dead token at the next start of the page. */
 const erasureKey = "humon.erasure";
+const lasting = storage("localStorage");
 
 /**
  * Erases this browser's user for ever.
@@ -60,8 +107,8 @@ export async function erase(goesOn) {
   const erased = user;
   const { location } = await request("DELETE", "/v1/users/me");
   if (location !== null) {
-    localStorage.setItem(erasureKey, location);
-    await finishErasure(goesOn);
+    lasting.set(erasureKey, location);
+    await finishErasure(goesOn, location);
   }
   // A write meanwhile has made the visitor a new user.
   if (user === erased) await forget();
@@ -71,14 +118,13 @@ export async function erase(goesOn) {
  * Waits for the end of an erasure that this browser asked for, also before a reload.
  * @returns {Promise<boolean>} whether there was one
  */
-export async function finishErasure(goesOn) {
-  const location = localStorage.getItem(erasureKey);
+export async function finishErasure(goesOn, location = lasting.get(erasureKey)) {
   if (location === null) return false;
   goesOn();
   try {
     await end(location);
   } finally {
-    localStorage.removeItem(erasureKey);
+    lasting.set(erasureKey, null);
   }
   return true;
 }

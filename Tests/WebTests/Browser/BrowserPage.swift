@@ -15,14 +15,22 @@ struct BrowserPage: Sendable {
     /// The size of a phone.
     static let phone = (width: 390, height: 800)
 
-    /// Opens a context in the browser that all tests share, or in a browser of its own if it needs arguments. Runs the body, and closes the
+    /// Opens a context in the browser that all tests share, or in a browser of its own if it needs arguments or preferences. Runs the body, and closes the
     /// context. Then expects that no script failed, that nothing was blocked, and that no script wrote an error.
-    /// - Parameter arguments: of Chromium
+    /// - Parameters:
+    ///   - arguments: of Chromium
+    ///   - preferences: of its profile, as JSON
     static func with(
-        _ arguments: [String] = [], in directory: URL, _ body: @Sendable (BrowserPage) async throws -> Void
+        _ arguments: [String] = [], preferences: String? = nil, in directory: URL, _ body: @Sendable (BrowserPage) async throws -> Void
     ) async throws {
-        guard !arguments.isEmpty else { return try await with(SharedBrowser.shared.pipe(), body) }
-        let pipe = try DevToolsPipe(profile: directory.appending(path: "browser-\(UUID().uuidString.prefix(8))"), arguments)
+        if arguments.isEmpty, preferences == nil { return try await with(SharedBrowser.shared.pipe(), body) }
+        let profile = directory.appending(path: "browser-\(UUID().uuidString.prefix(8))")
+        if let preferences {
+            let folder = profile.appending(path: "Default")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try Data(preferences.utf8).write(to: folder.appending(path: "Preferences"))
+        }
+        let pipe = try DevToolsPipe(profile: profile, arguments)
         let result: Result<Void, any Error>
         do { result = .success(try await with(pipe, body)) } catch { result = .failure(error) }
         await pipe.stop()

@@ -24,9 +24,10 @@ struct LivePage: Sendable {
 
     /// - Parameters:
     ///   - arguments: of Chromium
+    ///   - preferences: of its profile, as JSON
     ///   - environment: of the server, besides the database and the secret
     static func with(
-        _ arguments: [String] = [], environment: [String: String] = [:],
+        _ arguments: [String] = [], preferences: String? = nil, environment: [String: String] = [:],
         _ body: @Sendable (LivePage, HumonProcess) async throws -> Void
     ) async throws {
         try await Capacity.browsers.use {
@@ -38,7 +39,7 @@ struct LivePage: Sendable {
                         let user = try await exchange(
                             "POST", "http://127.0.0.1:\(port)/v1/users", headers: [("tb-app-secret", HumonProcess.secret)])
                         let token = try #require(try JSON(utf8: user.body.utf8)["device_token"]?.string)
-                        try await BrowserPage.with(arguments, in: directory) { page in
+                        try await BrowserPage.with(arguments, preferences: preferences, in: directory) { page in
                             try await body(
                                 LivePage(page: page, port: port, directory: directory, database: database, token: token), server)
                         }
