@@ -66,4 +66,64 @@ import Testing
                     + "...location.hash.match(/map=([^&]*)/)[1].split('/').map(Number))")
         }
     }
+
+    /// The visitor adds events at one place, 100 at a time.
+    private static func add(_ count: Int, _ page: BrowserPage) async throws {
+        try await page.evaluate(
+            """
+            (async () => {
+                await fetch("/session", { method: "POST" });
+                const body = JSON.stringify({ name: "Talk", lat: 52.525, lon: 13.405, started_at: "2037-01-01T20:00:00Z" });
+                const options = { method: "POST", headers: { "content-type": "application/json" }, body };
+                for (let added = 0; added < \(count); added += 50) {
+                    await Promise.all(Array.from({ length: 50 }, () => fetch("/v1/events", options)));
+                }
+            })()
+            """)
+    }
+
+    /// Presses "Show … more" until all rows are there. Then the focus is on the first row of the last press.
+    private static func untilAllListed(_ count: Int, _ live: LivePage, line: Int = #line) async throws {
+        for rows in stride(from: 100, to: count, by: 100) {
+            try await live.untilListed(rows, line: line)
+            try await live.page.press(button: "Show \(min(100, count - rows)) more", line: line)
+            let focused = "[...document.querySelectorAll('#list li button')].indexOf(document.activeElement)"
+            try await live.page.until("\(focused) === \(rows)", line: line)
+        }
+        try await live.untilListed(count, line: line)
+        #expect(try await live.page.evaluate("document.querySelector('#list .more')") == .null)
+    }
+
+    @Test func `of 150 and of 1,100 events at one place each can be opened, there and in the visitor's own list`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            try await live.open("map=18/52.525/13.405&when=any")
+            try await Self.add(150, page)
+            try await page.until("document.querySelector('.pin.stack')?.textContent === '150'")
+            try await page.click(".pin.stack")
+            try await Self.untilTitled("150 events at this place", page)
+            #expect(try await page.text("#list-note") == "The first 100 are listed.")
+            try await page.expectAccessible("a list with more rows")
+            try await Self.untilAllListed(150, live)
+
+            try await Self.add(950, page)
+            try await page.click("#all")
+            try await Self.untilTitled("1,100 events in view", page)
+            try await page.click("#list .row")
+            try await Self.untilTitled("1,100 events at this place", page)
+            try await Self.untilAllListed(1_100, live)
+            try await page.evaluate("document.querySelector('#list li:last-of-type button').click()")
+            try await live.untilDetails("Talk")
+            try await page.press(button: "← All events")
+            try await live.untilListed(1_100)
+            // The list follows changes, and goes with its cluster.
+            try await page.evaluate("fetch('/v1/events/1', { method: 'DELETE' })")
+            try await Self.untilTitled("1,099 events at this place", page)
+            try await page.click("[name=mine]")
+            try await Self.untilTitled("Mine: 1,099 events", page)
+            try await Self.untilAllListed(1_099, live)
+            try await page.click("[name=mine]")
+            try await Self.untilTitled("1,099 events in view", page)
+        }
+    }
 }

@@ -48,8 +48,8 @@ const number = (position) => parseInt(position ?? "0", 10);
 
 /**
  * Sends a request.
- * @returns {Promise<{data: any, position: string?, tag: string?, more: boolean, location: string?}>} position: that of the log which the
- * answer shows
+ * @returns {Promise<{data: any, position: string?, tag: string?, next: string?, location: string?}>} position: that of the log which the
+ * answer shows; next: the path of the next page
  */
 export async function request(method, path, { body, signal, headers = {} } = {}) {
   const fields = { accept: "application/json, application/problem+json", ...headers };
@@ -74,8 +74,10 @@ export async function request(method, path, { body, signal, headers = {} } = {})
   if (!response.ok) throw new APIError(response.status, data ?? {}, Number(response.headers.get("retry-after")) || 0);
   if (method !== "GET" && number(position) > number(written)) written = position;
   const { headers: sent } = response;
-  return { data, position, tag: sent.get("etag"), more: sent.has("link"), location: sent.get("location") };
+  return { data, position, tag: sent.get("etag"), next: nextOf(sent.get("link")), location: sent.get("location") };
 }
+
+const nextOf = (link) => link?.match(/<([^>]*)>; *rel="?next/)?.[1] ?? null;
 
 const shortestPauseSeconds = 3;
 const longestPauseSeconds = 60;
@@ -96,6 +98,28 @@ export const world = "-180,-90,180,90";
 export const inBox = async (box, window, limit, signal) =>
   events(await request("GET", `/v1/events?${query({ bbox: box, ...window, limit })}`, { signal }));
 
+/** The API's limit of a page. */
+export const pageLimit = 1000;
+
+/** Reads at most this many pages of a list. more: whether there are others */
+async function inPages(path, pages, options) {
+  const events = [];
+  let next = path;
+  for (let read = 0; read < pages && next !== null; read += 1) {
+    const answer = await request("GET", next, options);
+    events.push(...answer.data);
+    next = answer.next;
+  }
+  return { events, more: next !== null };
+}
+
+/** The events of a box, which may be more than a map can show, and their number. */
+export async function place(box, window, zoom, pages, signal) {
+  const found = await inPages(`/v1/events?${query({ bbox: box, ...window, limit: pageLimit })}`, pages, { signal });
+  const counted = found.more ? (await clusters(box, window, zoom, signal)).clusters : [];
+  return { ...found, total: found.more ? counted.reduce((sum, { count }) => sum + count, 0) : found.events.length };
+}
+
 const widestKilometres = 50_000;
 
 /** The events around a place, the nearest first. */
@@ -110,13 +134,13 @@ export async function clusters(box, window, zoom, signal) {
 export const event = (id, signal) => request("GET", `/v1/events/${id}`, { signal });
 
 /** The caller's own events and those that the caller attends, each once. The lists show the position or a later one. */
-export async function mine(signal) {
+export async function mine(pages, signal) {
   const { position } = await clusters(world, {}, 0, signal);
   const headers = position === null ? {} : { "humon-position": position };
   const lists = await Promise.all(
-    ["attendances", "events"].map((name) => request("GET", `/v1/users/me/${name}?limit=1000`, { signal, headers })));
-  const members = new Map(lists.flatMap(({ data }) => data).map((event) => [event.id, event]));
-  return { events: [...members.values()], position };
+    ["attendances", "events"].map((name) => inPages(`/v1/users/me/${name}?limit=${pageLimit}`, pages, { signal, headers })));
+  const members = new Map(lists.flatMap(({ events }) => events).map((event) => [event.id, event]));
+  return { events: [...members.values()], position, more: lists.some(({ more }) => more) };
 }
 
 export const attendance = async (id, signal) => (await request("GET", `/v1/events/${id}/attendance`, { signal })).data;

@@ -35,7 +35,7 @@ let looking = new AbortController();
 
 const isMine = (event) => session.currentUser() !== null && event.owner.id === session.currentUser();
 const distanceOf = (event) => (visitor === null ? null : distanceText(visitor, event));
-const rows = { open, isMine, distanceOf, hint: (id) => map.hint(id), zoom, cityOf: (cluster) => cityOf(cluster, cities)?.name };
+const rows = { open, more, isMine, distanceOf, hint: (id) => map.hint(id), zoom, cityOf: (cluster) => cityOf(cluster, cities)?.name };
 const kindOf = (event) => (isMine(event) ? "mine" : groupOf(event) === "Earlier" ? "past" : "");
 const textOf = (event) => [event.name, shortSpan(event)];
 
@@ -199,7 +199,7 @@ async function write(event, tag = null, draft = null) {
 /** A burst of changes makes the list once. */
 const listMilliseconds = 50;
 let listing = null;
-/** The place whose events are listed alone, by its key; null for all. */
+/** The place whose events are listed alone: { key } of events that are shown, { box, lat, lon } of a cluster; null for all. */
 let listed = null;
 /** The events that came since the list was made. */
 const fresh = new Set();
@@ -207,32 +207,46 @@ const fresh = new Set();
 function listNow(content) {
   clearTimeout(listing);
   listing = null;
-  const events = listed === null ? [] : (content.events ?? []).filter((event) => placeKey(event) === listed);
-  if (events.length === 0) listed = null;
-  showList(listed === null ? content : { ...content, events }, rows, listed !== null);
+  showList(content, rows, listedPlace(content));
   fresh.forEach(highlight);
   fresh.clear();
 }
+
+/** The events of the place that is listed alone; null without one. */
+function listedPlace(content) {
+  if (listed?.box) return content.place ? { key: listed.box, ...content.place } : null;
+  if (listed === null) return null;
+  const events = (content.events ?? []).filter((event) => placeKey(event) === listed.key);
+  if (events.length === 0) listed = null;
+  return listed && { ...listed, events, total: events.length, more: false };
+}
+
+/** Lists more events than before. @param isLoading whether they must be loaded first */
+function more(isLoading) { return isLoading ? view.more() : listNow(view.content); }
 
 function listSoon(content) {
   listing ??= setTimeout(() => listNow(content), listMilliseconds);
 }
 
-/** Opens a cluster: the event of one, or its part of the map. */
+/** Opens a cluster: the event of one, its part of the map, or the list of its events where no zoom divides it. */
 async function zoom({ count, bbox }) {
   const only = count === 1 ? await api.inBox(bbox.join(), windowOf(state.when), 2).catch(() => null) : null;
-  if (only?.events.length === 1) open(only.events[0].id);
-  else map.showBox(bbox);
+  if (only?.events.length === 1) return open(only.events[0].id);
+  const cluster = map.view.zoom < closeZoom ? null : place.placeOfCluster(bbox, map.isClosest);
+  if (cluster === null) map.showBox(bbox);
+  else list({ ...cluster, zoom: map.view.zoom, when: state.when });
 }
 
 /** Lists the events of one place; of all places if it is null. */
-async function list(key) {
+async function list(place) {
   if (!(await leavesForm())) return;
-  listed = key;
+  const loads = Boolean(place?.box || listed?.box);
+  listed = place;
   state.event = null;
   listNow(view.content);
   toList();
   byID("list-title").focus();
+  if (loads) load();
   leaveEntry();
 }
 
@@ -287,7 +301,14 @@ const view = new View({
   },
 });
 
-const load = () => view.load({ bounds: map.bounds, zoom: map.view.zoom, when: state.when, mine: state.mine });
+function load() {
+  const { when, mine } = state;
+  const { zoom } = map.view;
+  // The list of a cluster goes with the cluster.
+  const isThere = listed?.box && !mine && listed.when === when && listed.zoom === zoom && map.contains(listed.lat, listed.lon);
+  if (listed?.box && !isThere) listed = null;
+  view.load({ bounds: map.bounds, zoom, when, mine, listed: listed?.box ?? null });
+}
 const save = () => place.write({ ...state, view: map.view });
 
 /** The connection is back: what was said about it ends, and an open event is read again. */

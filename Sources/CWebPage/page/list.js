@@ -5,8 +5,10 @@ import { groupOf, groups, locale, sheet, shortSpan, times } from "./time.js";
 
 const number = new Intl.NumberFormat(locale);
 const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumSignificantDigits: 3 });
-/** More rows than this only make the page slow. */
-const rowLimit = 100;
+/** More rows at once than this only make the page slow. */
+const rowsAtOnce = 100;
+/** The rows of the list, and the list that they belong to. */
+let shown = { key: null, rows: rowsAtOnce };
 const kilometre = new Intl.NumberFormat(locale, { style: "unit", unit: "kilometer", maximumSignificantDigits: 2 });
 
 /** The distance of two places: "5.2 km" */
@@ -16,24 +18,44 @@ const plural = (count) => `${number.format(count)} ${count === 1 ? "event" : "ev
 
 /**
  * @param content what View found
- * @param handlers { open(id), zoom(cluster), hint(id), isMine(event), cityOf(cluster), distanceOf(event) }: null for no distance
- * @param isPlace whether these are the events of one place, which are not all
+ * @param handlers { open(id), zoom(cluster), hint(id), more(isLoading), isMine(event), cityOf(cluster), distanceOf(event) }: null for no
+ *   distance
+ * @param place the events of one place, if they are listed alone: { key, events, total, more }
  */
-export function showList(content, handlers, isPlace = false) {
+export function showList(content, handlers, place = null) {
   const list = byID("list");
-  const focused = document.activeElement?.closest?.("#list li")?.dataset.key;
-  title(...(isPlace ? [`${plural(content.events.length)} at this place`] : titleOf(content, handlers)));
-  byID("all").hidden = !isPlace;
-  if (content.kind === "clusters") {
+  const focused = document.activeElement?.closest?.("#list [data-key]")?.dataset.key;
+  const key = `${content.key} ${place?.key}`;
+  if (key !== shown.key) shown = { key, rows: rowsAtOnce };
+  const { events, more } = place ?? content;
+  title(...(place === null ? titleOf(content, handlers) : [`${plural(place.total)} at this place`, partOf(events)]));
+  byID("all").hidden = place === null;
+  if (events === undefined) {
     list.replaceChildren(element("ul", {}, ...content.clusters.map((cluster) => clusterItem(cluster, handlers))));
   } else {
     // One's own list has one's own events, and those that one attends.
     const badgeOf = (event) => (handlers.isMine(event) ? "yours" : content.kind === "mine" ? "you attend" : null);
-    list.replaceChildren(...eventGroups(content.events, { ...handlers, badgeOf }));
+    list.replaceChildren(...eventGroups(events, { ...handlers, badgeOf }));
+    const rest = events.length - shown.rows;
+    if (rest > 0 || more) list.append(moreButton(rest, handlers));
   }
   // A live change must not take the focus away, not even one that ends the event which has it.
   if (focused) (list.querySelector(`[data-key="${CSS.escape(focused)}"] button`) ?? byID("list-title")).focus({ preventScroll: true });
 }
+
+/** @param rest the number of events that are loaded and not listed */
+function moreButton(rest, { more }) {
+  const show = async () => {
+    const before = byID("list").querySelectorAll("li").length;
+    shown.rows += rowsAtOnce;
+    await more(rest <= 0);
+    byID("list").querySelectorAll("li button")[before]?.focus();
+  };
+  const text = rest > 0 ? `Show ${Math.min(rest, rowsAtOnce)} more` : "Show more";
+  return element("p", { class: "more", "data-key": "more" }, element("button", { type: "button", onclick: show }, text));
+}
+
+const partOf = (events) => (events.length > shown.rows ? `The first ${number.format(shown.rows)} are listed.` : "");
 
 /** Makes the row of an event that just came stand out. */
 export function highlight(id) {
@@ -41,15 +63,17 @@ export function highlight(id) {
 }
 
 /** Title and note. */
-function titleOf({ kind, events, total, isElsewhere, nearest }, { open }) {
+function titleOf({ kind, events, total, more, isElsewhere, nearest }, { open }) {
   if (isElsewhere) {
     const older = kind === "none" ? "" : " These are the events that were loaded last.";
     return ["Events in view: not known now", `They could not be loaded.${older}`];
   }
   if (kind === "clusters") return [`${plural(total)} in view`, "Too many to list. Open a group, or zoom in."];
-  if (kind === "mine") return [`Mine: ${plural(events.length)}`, events.length > 0 ? "" : "Events that you add or attend are here."];
-  const rest = events.length > rowLimit ? `These are the next ${rowLimit}. Zoom in for the others.` : "";
-  if (events.length > 0) return [`${plural(events.length)} in view`, rest];
+  if (kind === "mine") {
+    const mine = `Mine: ${more ? "more than " : ""}${plural(events.length)}`;
+    return [mine, events.length > 0 ? partOf(events) : "Events that you add or attend are here."];
+  }
+  if (events.length > 0) return [`${plural(events.length)} in view`, partOf(events)];
   const further = nearest
     ? [`The nearest is “${nearest.event.name}”, ${nearest.distance}. `,
       element("button", { type: "button", class: "link", onclick: () => open(nearest.event.id) }, "Show it")]
@@ -69,15 +93,15 @@ function eventGroups(events, handlers) {
   const sorted = events.toSorted((one, other) => times(one).start - times(other).start || one.id - other.id);
   const members = Map.groupBy(sorted, (event) => groupOf(event, now));
   members.get("Earlier")?.reverse();
-  const shown = [];
-  let room = rowLimit;
+  const made = [];
+  let room = shown.rows;
   for (const name of groups) {
     const rows = (members.get(name) ?? []).slice(0, room);
     room -= rows.length;
     if (rows.length === 0) continue;
-    shown.push(element("h3", {}, name), element("ul", {}, ...rows.map((event) => eventItem(event, handlers))));
+    made.push(element("h3", {}, name), element("ul", {}, ...rows.map((event) => eventItem(event, handlers))));
   }
-  return shown;
+  return made;
 }
 
 function eventItem(event, { open, hint, badgeOf, distanceOf }) {

@@ -48,7 +48,7 @@ export class EventMap {
   #circles = [];
   #handlers;
 
-  /** @param handlers { moved(), open(id), zoom(cluster), list(key), place(lat, lon) }: a key of a place with several events */
+  /** @param handlers { moved(), open(id), zoom(cluster), list({ key }), place(lat, lon) }: the key of a place with several events */
   constructor(container, view, handlers) {
     const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.#handlers = handlers;
@@ -90,6 +90,9 @@ export class EventMap {
     const { lat, lng } = this.#map.getCenter().wrap();
     return { lat, lon: lng, zoom: this.#map.getZoom() };
   }
+
+  /** Whether no zoom is closer. */
+  get isClosest() { return this.#map.getZoom() >= this.#map.getMaxZoom(); }
 
   /** Moves to a place; keeps the zoom if it is greater. */
   show(lat, lon, zoom = 0) {
@@ -168,7 +171,7 @@ export class EventMap {
     const marker = new FlatMarker(this.#place(place.lat, place.lon), {
       icon, text: isOne ? text : [`${number.format(members.length)} events at this place`, "Click to list them"], alt: "", keyboard: false,
     });
-    marker.on("click", () => (isOne ? this.#handlers.open(event.id) : this.#handlers.list(place.key)));
+    marker.on("click", () => (isOne ? this.#handlers.open(event.id) : this.#handlers.list({ key: place.key })));
     marker.addTo(this.#markers);
     place.marker = marker;
     const pin = marker.getElement();

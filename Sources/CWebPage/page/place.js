@@ -65,12 +65,21 @@ export function kilometres(one, other) {
 /** Web Mercator ends here. The map shows what is nearer to a pole at its edge. */
 const edge = 85;
 
+const wrapped = (lon) => ((((lon + 180) % 360) + 360) % 360) - 180;
+
+/** The box of a cluster that no zoom divides, as the API takes it, and its middle; null for a wider one. Degrees are rounded. */
+export function placeOfCluster([west, south, east, north], isClosest) {
+  if (!isClosest && Math.max(east - west, north - south) > 1e-5) return null;
+  const margin = 1e-6;
+  const box = [wrapped(west - margin), Math.max(-90, south - margin), wrapped(east + margin), Math.min(90, north + margin)];
+  return { box: box.map((degrees) => degrees.toFixed(7)).join(), lat: (south + north) / 2, lon: (west + east) / 2 };
+}
+
 /** The box of the API for the bounds of a map: west may be greater than east, across the date line. */
 export function box(bounds) {
   const south = bounds.getSouth() <= -edge ? -90 : bounds.getSouth();
   const north = bounds.getNorth() >= edge ? 90 : bounds.getNorth();
   const isWhole = bounds.getEast() - bounds.getWest() >= 360;
-  const wrapped = (lon) => ((((lon + 180) % 360) + 360) % 360) - 180;
   const [west, east] = isWhole ? [-180, 180] : [wrapped(bounds.getWest()), wrapped(bounds.getEast())];
   return [west, south, east, north].map((number) => number.toFixed(6)).join(",");
 }

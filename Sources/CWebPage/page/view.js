@@ -6,8 +6,10 @@ import { box, boxAround } from "./place.js";
 import { currentUser } from "./session.js";
 import { groupOf, isWithin, windowOf } from "./time.js";
 
-/** More events than this are shown as clusters. It is the API's limit of a list. */
-const eventLimit = 1000;
+/** More events than this are shown as clusters. */
+const eventLimit = api.pageLimit;
+/** The pages that are read at once of a list that may have more events than that. */
+const pagesAtOnce = 5;
 /** Below this zoom the events of a city lie on top of each other: clusters tell more, unless there are few events. */
 const overviewZoom = 9;
 const overviewLimit = 60;
@@ -21,6 +23,7 @@ export class View {
   #shown = { kind: "none", events: [], key: null, isElsewhere: false };
   #where = null;
   #failures = 0;
+  #pages = pagesAtOnce;
   /** The time of the last load or tick. */
   #time = new Date();
   #handlers;
@@ -49,13 +52,20 @@ export class View {
     window.addEventListener("offline", () => handlers.state("offline"));
   }
 
-  /** Loads the events of a part of the map, and then follows them. */
-  load({ bounds, zoom, when, mine }) {
+  /** Loads the events of a part of the map, and then follows them. @param listed the box of a cluster to list beside the others, or null */
+  load({ bounds, zoom, when, mine, listed }) {
     // One's own events are the same everywhere.
     const key = `${mine ? "mine" : box(bounds)} ${when}`;
     const isSame = this.#where?.key === key;
-    this.#where = { bounds, zoom, when, mine, key };
+    if (!isSame) this.#pages = pagesAtOnce;
+    this.#where = { bounds, zoom, when, mine, listed, key };
     if (mine && isSame && this.#shown.kind === "mine") return;
+    return this.reload();
+  }
+
+  /** Reads further pages of a list. */
+  more() {
+    this.#pages += pagesAtOnce;
     return this.reload();
   }
 
@@ -63,7 +73,10 @@ export class View {
   get content() { return this.#shown; }
 
   /** An event that was loaded, for visitors without a network. */
-  event(id) { return this.#shown.events?.find((event) => event.id === id) ?? null; }
+  event(id) {
+    const { events, place } = this.#shown;
+    return (place?.events ?? events)?.find((event) => event.id === id) ?? null;
+  }
 
   /** The clock went on: events move to other groups and out of the window, and at midnight the window ends. */
   tick() {
@@ -115,7 +128,7 @@ export class View {
 
   /** The events, or the clusters where there are too many events. */
   async #content(signal) {
-    const { bounds, zoom, when, mine } = this.#where;
+    const { bounds, zoom, when, mine, listed } = this.#where;
     if (mine) return this.#mine(when, signal);
     const area = box(bounds);
     const window = windowOf(when);
@@ -126,22 +139,23 @@ export class View {
     const count = async () => {
       const { clusters, position } = await api.clusters(area, window, Math.round(zoom), signal);
       const total = clusters.reduce((sum, { count }) => sum + count, 0);
-      return { kind: "clusters", area, when, window, total, clusters: joined(clusters, zoom), position };
+      const place = listed === null ? null : await api.place(listed, window, Math.round(zoom), this.#pages, signal);
+      return { kind: "clusters", area, when, window, total, clusters: joined(clusters, zoom), place, position };
     };
     if (zoom < overviewZoom) {
       const counted = await count();
       return counted.total > overviewLimit ? counted : await list();
     }
-    const listed = await list();
-    return listed.more ? await count() : listed;
+    const shown = await list();
+    return shown.next === null ? shown : await count();
   }
 
   async #mine(when, signal) {
     const window = windowOf(when);
     if (currentUser() === null) return { kind: "mine", when, window, area: null, events: [] };
-    const { events, position } = await api.mine(signal);
+    const { events, ...rest } = await api.mine(this.#pages, signal);
     const shown = events.filter((event) => isWithin(event, when));
-    return { kind: "mine", when, window, area: boxAround(events), events: shown, ids: new Set(events.map(({ id }) => id)), position };
+    return { kind: "mine", when, window, area: boxAround(events), events: shown, ids: new Set(events.map(({ id }) => id)), ...rest };
   }
 
   #follow({ area, kind, window, position }) {
@@ -158,7 +172,7 @@ export class View {
     const others = events.filter(({ id }) => id !== event.id);
     if (!isWithin(event, when)) return this.#gone(event.id);
     this.#shown.events = [...others, event];
-    const limit = kind === "events" && this.#where.zoom < overviewZoom ? overviewLimit : eventLimit;
+    const limit = kind === "mine" ? Infinity : this.#where.zoom < overviewZoom ? overviewLimit : eventLimit;
     if (this.#shown.events.length > limit) return this.#loadSoon();
     this.#handlers.put(event, this.#shown, others.length === events.length);
   }
