@@ -1,3 +1,5 @@
+internal import Encoding
+internal import EventStore
 public import HTTPServer
 public import HTTPTypes
 public import Users
@@ -12,6 +14,7 @@ public struct MapPage: Sendable {
         public var sessionsPerMinute = 0
         /// The limit for all clients together; 0 for no limit.
         public var allSessionsPerMinute = 0
+        var now = Dependencies.system.now
 
         public init() {}
     }

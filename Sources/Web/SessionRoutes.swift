@@ -8,6 +8,7 @@ internal import Users
 struct SessionRoutes: Sendable {
     private let users: UsersModule
     private let origins: WebOrigins
+    private let now: @Sendable () -> Timestamp
     private let sessions: RateLimiter
     private let allSessions: RateLimiter
     private let unknownTokens: RateLimiter?
@@ -16,7 +17,7 @@ struct SessionRoutes: Sendable {
     init(_ settings: MapPage.Settings, users: UsersModule, unknownTokens: RateLimiter?, dailySignUps: RateLimiter?) {
         (self.unknownTokens, self.dailySignUps) = (unknownTokens, dailySignUps)
         self.users = users
-        origins = settings.origins
+        (origins, now) = (settings.origins, settings.now)
         sessions = RateLimiter(perMinute: settings.sessionsPerMinute)
         allSessions = RateLimiter(perMinute: settings.allSessionsPerMinute)
     }
@@ -29,12 +30,16 @@ struct SessionRoutes: Sendable {
         ]
     }
 
-    /// Responds with the user of the session, `{"id":null}` without one. Removes a cookie whose token is dead: the API would refuse reads
-    /// with it.
+    /// Responds with the user of the session, `{"id":null}` without one. Renews an old cookie, and removes one whose token is dead: the API
+    /// would refuse reads with it.
     private func getSession(_ request: Request, _ context: RequestContext) async throws -> Response {
-        let (sender, token, user) = try await session(request, context)
+        let (sender, cookie, user) = try await session(request, context)
         var response = Response(json: ["id": user.map { JSON($0.rawValue) } ?? .null])
-        if token != nil, user == nil { response.headers[.setCookie] = SessionCookie.removal(sender.scheme) }
+        let now = now()
+        if let cookie, user == nil || cookie.needsRenewal(at: now) {
+            response.headers[.setCookie] =
+                user == nil ? SessionCookie.removal(sender.scheme) : SessionCookie.value(cookie.token, sender.scheme, at: now)
+        }
         return response
     }
 
@@ -47,32 +52,32 @@ struct SessionRoutes: Sendable {
         try dailySignUps?.take(sender.address?.subscriber)
         let (user, token, position) = try await users.signUp(with: nil, context: request.commandContext(context))
         var response = Response(json: ["id": JSON(user.rawValue)])
-        response.headers[.setCookie] = SessionCookie.value(token, sender.scheme)
+        response.headers[.setCookie] = SessionCookie.value(token, sender.scheme, at: now())
         response.headers[.init(literal: "humon-position")] = await users.cursorText(at: position)
         return response
     }
 
     /// Revokes the token of the session and makes the browser forget it. The user stays, without a token.
     private func deleteSession(_ request: Request, _ context: RequestContext) async throws -> Response {
-        let (sender, token, user) = try await session(request, context)
-        if let token, user != nil { _ = try await users.revoke(token, context: request.commandContext(context)) }
+        let (sender, cookie, user) = try await session(request, context)
+        if let cookie, user != nil { _ = try await users.revoke(cookie.token, context: request.commandContext(context)) }
         return Response(status: .noContent, headers: [.setCookie: SessionCookie.removal(sender.scheme)])
     }
 
-    /// The token of the session and its user. Counts an unknown token, as the API does.
+    /// The cookie of the session and its user. Counts an unknown token, as the API does.
     /// - Throws: 403 for a request that does not come from the page itself, 429, `PostgresError`
     private func session(
         _ request: Request, _ context: RequestContext
-    ) async throws -> (sender: Sender, token: DeviceToken?, user: UserID?) {
+    ) async throws -> (sender: Sender, cookie: SessionCookie?, user: UserID?) {
         guard origins.isFromPage(request, context) else {
             throw HTTPError(.forbidden, "A session is for the map page only, at an address of HUMON_WEB_ORIGINS")
         }
         let sender = context.sender(of: request)
-        guard let token = SessionCookie.token(in: request, sender.scheme) else { return (sender, nil, nil) }
+        guard let cookie = SessionCookie(request, sender.scheme) else { return (sender, nil, nil) }
         try unknownTokens?.check(sender.address?.subscriber)
-        let user = try await users.user(of: token)
+        let user = try await users.user(of: cookie.token)
         if user == nil { _ = try? unknownTokens?.take(sender.address?.subscriber) }
-        return (sender, token, user)
+        return (sender, cookie, user)
     }
 }
 

@@ -1,6 +1,7 @@
 import Encoding
 import EventStore
 import HTTPTypes
+import Synchronization
 import TestDatabase
 import Testing
 
@@ -73,7 +74,7 @@ import Testing
                 #expect((again.id, again.setCookie) == (id, nil), "\(headers)")
                 #expect(await page.send(.get, "/session", known).id == id, "\(headers)")
                 #expect(try await page.recorded() == before, "\(headers)")
-                let token = try #require(session.cookie?.split(separator: "=").last)
+                let token = try #require(session.cookie?.split(whereSeparator: "=.".contains)[1])
                 for recorded in try await page.log.read(after: 0, limit: 10) { #expect(!recorded.json.text.contains(token)) }
             }
         }
@@ -104,7 +105,7 @@ import Testing
         try await TestPage.with { page in
             let plain = await page.send(.post, "/session", ownPage)
             let cookie = try #require(plain.setCookie)
-            #expect(cookie.wholeMatch(of: /humon=[0-9a-f-]{36}; Max-Age=34560000; Path=\/; HttpOnly; SameSite=Strict/) != nil)
+            #expect(cookie.wholeMatch(of: /humon=[0-9a-f-]{36}\.[0-9]{5}; Max-Age=34560000; Path=\/; HttpOnly; SameSite=Strict/) != nil)
             #expect(await page.createEvent(cookie: plain.cookie, ownPage, scheme: .https).status == 401)
             let session = await page.send(.post, "/session", ownPage, scheme: .https)
             let secure = try #require(session.setCookie)
@@ -175,6 +176,36 @@ import Testing
             let old = ["origin": "https://map.example.org"]
             #expect(await page.send(.post, "/session", host: "map.example.org", old, scheme: .https).status == 200)
             #expect(await page.send(.post, "/session", ownPage).status == 403)
+        }
+    }
+
+    @Test func `the cookie is renewed when it is older than a week, has no day or one of the future, and its token stays`()
+        async throws
+    {
+        let today = Mutex(Int64(20_000))
+        var settings = MapPage.Settings()
+        settings.now = { Timestamp(milliseconds: today.withLock { $0 } * 86_400_000 + 43_200_000) }
+        try await TestPage.with(settings) { page in
+            let signedUp = await page.send(.post, "/session", ownPage)
+            var cookie = try #require(signedUp.cookie)
+            let token = try #require(cookie.split(separator: ".").first)
+            #expect(cookie == "\(token).20000")
+            let days: [(Int64, isOld: Bool)] = [
+                (20_000, false), (20_007, false), (20_008, true), (20_300, true), (20_699, true), (20_690, true), (20_000, true),
+            ]
+            for (day, isOld) in days {
+                today.withLock { $0 = day }
+                let answer = await page.send(.get, "/session", ownPage.merging(["cookie": cookie]) { $1 })
+                #expect(answer.id == signedUp.id, "day \(day)")
+                #expect(answer.cookie == (isOld ? "\(token).\(day)" : nil), "day \(day)")
+                if let renewed = answer.setCookie { #expect(renewed.contains("; Max-Age=34560000; ")) }
+                cookie = answer.cookie ?? cookie
+            }
+            for other in ["\(token)", "\(token).x", "\(token).99999999999"] {
+                let answer = await page.send(.get, "/session", ownPage.merging(["cookie": other]) { $1 })
+                #expect((answer.id, answer.cookie) == (signedUp.id, "\(token).20000"), "\(other)")
+            }
+            #expect(await page.createEvent(cookie: cookie, ownPage).status == 200)
         }
     }
 }
