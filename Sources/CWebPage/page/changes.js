@@ -18,8 +18,6 @@ export class Changes {
   constructor(handlers) {
     this.#handlers = handlers;
     window.addEventListener("online", () => this.#openAgain());
-    // The connection may look alive for minutes.
-    window.addEventListener("offline", () => this.#close());
     setInterval(() => this.#check(), checkSeconds * 1000);
     // A browser opens six connections to an HTTP/1.1 server: hidden tabs must not hold them.
     document.addEventListener("visibilitychange", () => (document.hidden ? this.#close() : this.#openAgain()));
@@ -62,7 +60,7 @@ export class Changes {
 
   #open() {
     this.#close();
-    if (document.hidden || !navigator.onLine) return;
+    if (document.hidden) return;
     const source = new EventSource(this.#path + (this.#position === null ? "" : `&since=${this.#position}`));
     this.#source = source;
     // An event without data, a heartbeat, is not heard here: the browser keeps its id for its own reconnection.

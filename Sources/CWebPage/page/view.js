@@ -48,8 +48,8 @@ export class View {
       lost: () => handlers.state(navigator.onLine ? "reconnecting" : "offline"),
       refused: () => handlers.state("delayed"),
     });
-    window.addEventListener("online", () => this.reload());
-    window.addEventListener("offline", () => handlers.state("offline"));
+    // Both are hints: a server of this machine, or of a plane, answers without a network. Only a request tells.
+    for (const hint of ["online", "offline"]) window.addEventListener(hint, () => this.reload());
   }
 
   /** Loads the events of a part of the map, and then follows them. @param listed the box of a cluster to list beside the others, or null */
@@ -114,7 +114,8 @@ export class View {
       if (error.name === "AbortError") return;
       if (!(error instanceof api.APIError)) throw error;
       if (error.status === 401) return this.#handlers.refused();
-      this.#handlers.state(!navigator.onLine ? "offline" : error.isOffline ? "reconnecting" : "failed", error.message);
+      const isOffline = error.status === 0 && !navigator.onLine;
+      this.#handlers.state(isOffline ? "offline" : error.isOffline ? "reconnecting" : "failed", error.message);
       // What was shown stays. It may be of another part of the map.
       const isElsewhere = this.#shown.key !== this.#where.key;
       if (isElsewhere !== this.#shown.isElsewhere) this.#handlers.unknown(Object.assign(this.#shown, { isElsewhere }));
