@@ -223,25 +223,50 @@ import Testing
         }
     }
 
-    @Test func `a change that another window overtook is refused with a sentence`() async throws {
+    @Test func `two windows change one event: other fields are merged, and of the same field both texts are shown`() async throws {
         try await LivePage.with { live, _ in
             let page = live.page
             try await live.open()
             try await live.add("Own")
-            try await page.press(button: "Change")
             // The other window has the same cookie.
-            let status = try await page.evaluate(
-                """
-                fetch("/v1/events/1", {
-                    method: "PUT", headers: { "content-type": "application/json" },
-                    body: JSON.stringify({ name: "Overtaken", lat: 52.52, lon: 13.4, started_at: "2037-01-01T20:00:00Z" }),
-                }).then(({ status }) => status)
-                """)
-            #expect(status == JSON(200))
+            func other(_ change: String) async throws {
+                let status = try await page.evaluate(
+                    """
+                    fetch("/v1/events/1", {
+                        method: "PATCH", headers: { "content-type": "application/merge-patch+json" }, body: JSON.stringify(\(change)),
+                    }).then(({ status }) => status)
+                    """)
+                #expect(status == JSON(200), "\(change)")
+            }
+            func stored() async throws -> JSON { try JSON(utf8: try await live.send("GET", "/v1/events/1").body.utf8) }
+            try await page.press(button: "Change")
+            try await page.fill("#field-started_at", "2037-05-05T20:00")
+            try await other(#"{ address: "Mauerpark", lat: 52.53 }"#)
+            try await page.press(button: "Save")
+            try await live.untilDetails("Own")
+            let merged = try await stored()
+            #expect(merged["address"] == "Mauerpark" && merged["lat"] == .number("52.53"))
+            #expect(merged["started_at"]?.string?.hasPrefix("2037-05-0") == true)
+
+            try await page.press(button: "Change")
             try await page.fill("#field-name", "Late")
+            try await page.fill("#field-address", "Tempelhof")
+            try await other(#"{ name: "Overtaken", address: null, ended_at: "2037-05-06T20:00:00Z" }"#)
             try await page.press(button: "Save")
             try await page.until(
                 "document.querySelector('#form-view .problem')?.textContent.startsWith('Another window changed')")
+            #expect(try await page.text("#error-name") == "Now it is “Overtaken”. Take that")
+            #expect(try await page.text("#error-address") == "Now it is empty. Take that")
+            #expect(try await page.text("#error-lat") == "")
+            #expect(try await page.evaluate("document.getElementById('field-name').value") == "Late")
+            #expect(try await page.evaluate("document.getElementById('field-ended_at').value !== ''") == .bool(true))
+            try await page.expectAccessible("two versions of a field")
+            try await page.click("#error-address button")
+            #expect(try await page.evaluate("document.getElementById('field-address').value") == "")
+            try await page.press(button: "Save")
+            try await live.untilDetails("Late")
+            let kept = try await stored()
+            #expect(kept["name"] == "Late" && kept["address"] == .null && kept["ended_at"] != .null)
         }
     }
 }

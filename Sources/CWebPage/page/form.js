@@ -3,7 +3,7 @@ import * as api from "./api.js";
 import { announce, byID, element } from "./dom.js";
 import { streetZoom } from "./map.js";
 import { signedIn, storage } from "./session.js";
-import { fromInput, inputValue, nextHour, offsetOf, timeErrors, zone } from "./time.js";
+import { fromInput, inputValue, longSpan, nextHour, offsetOf, timeErrors, zone } from "./time.js";
 
 /** The fields of an event that its owner decides, in the order of the form. */
 const fields = [
@@ -14,6 +14,19 @@ const fields = [
   { name: "lat", label: "Latitude", type: "number", step: "any", required: true, isPlace: true },
   { name: "lon", label: "Longitude", type: "number", step: "any", required: true, isPlace: true },
 ];
+
+/** What two windows change together or not at all. */
+const parts = [["name"], ["address"], ["started_at"], ["ended_at"], ["lat", "lon"]];
+
+const isTime = (name) => name.endsWith("_at");
+
+/** The text of a field for an event. */
+const textIn = (event, name) => (isTime(name) ? inputValue(event[name]) : String(event[name] ?? ""));
+
+/** What a part of an event is, in words. */
+const inWords = (event, [name, ...rest]) => (
+  rest.length > 0 ? `${event.lat}, ${event.lon}` : event[name] === null ? "empty"
+    : isTime(name) ? longSpan({ started_at: event[name] }) : `“${event[name]}”`);
 
 /** How the API's sentences begin, and how the page's do. */
 const apiNames = { lat: /^Lat\b/, lon: /^Lon\b/, started_at: /^Started at\b/, ended_at: /^Ended at\b/ };
@@ -80,11 +93,7 @@ export class EventForm {
     });
     byID("form-view").replaceChildren(this.#form);
     const shown = { ...event, started_at: event.started_at ?? nextHour() };
-    for (const { name, type } of fields) {
-      const input = this.#form.elements[name];
-      input.value = type === "datetime-local" ? inputValue(shown[name]) : shown[name] ?? "";
-      if (type === "datetime-local") this.#showTurns(input, shown[name]);
-    }
+    for (const { name } of fields) this.#show(name, shown);
     this.#texts = this.#read();
     if (draft === null) return;
     for (const [name, text] of Object.entries(draft)) {
@@ -93,6 +102,13 @@ export class EventForm {
       if (input.type === "datetime-local") this.#showTurns(input);
     }
     this.#keep();
+  }
+
+  /** Shows what an event has in a field. */
+  #show(name, event) {
+    const input = this.#form.elements[name];
+    input.value = textIn(event, name);
+    if (isTime(name)) this.#showTurns(input, event[name]);
   }
 
   /** Asks which one is meant of a time that comes twice, and says so if it never comes. @param time what is meant at first */
@@ -152,16 +168,15 @@ export class EventForm {
   }
 
   #row({ name, label, required, isPlace, ...attributes }) {
-    const isTime = attributes.type === "datetime-local";
     const input = element("input", {
       id: `field-${name}`, name, "aria-required": required && "true",
-      "aria-describedby": isTime ? `hint-${name} error-${name}` : `error-${name}`, ...attributes,
+      "aria-describedby": isTime(name) ? `hint-${name} error-${name}` : `error-${name}`, ...attributes,
     });
     return element(
       "p", { class: `field ${name}` },
       element("label", { for: `field-${name}` }, label, required ? "" : element("small", {}, " (optional)")), input,
-      isTime && element("span", { class: "hint", id: `hint-${name}`, role: "status" }),
-      isTime && element("select", { name: turnOf(name), "aria-label": `${label}: which of the two times`, hidden: true }),
+      isTime(name) && element("span", { class: "hint", id: `hint-${name}`, role: "status" }),
+      isTime(name) && element("select", { name: turnOf(name), "aria-label": `${label}: which of the two times`, hidden: true }),
       element("span", { class: "error", id: `error-${name}` }));
   }
 
@@ -185,16 +200,60 @@ export class EventForm {
     if (lat !== undefined) this.#handlers.moved(lat, lon, zoom);
   }
 
-  /** The values of the fields, or of those that the visitor changed: a text may show less than the event has, such as no seconds. */
+  /** Whether the visitor changed a field. A text may show less than the event has, such as no seconds. */
+  #isChanged(name, texts = this.#read()) {
+    return texts[name] !== this.#texts[name] || texts[turnOf(name)] !== this.#texts[turnOf(name)];
+  }
+
+  /** Goes on from the version of another window: shows what only that one changed. Returns the parts that both changed. */
+  #adopt(event, tag) {
+    const before = this.#event;
+    this.#event = event;
+    this.#tag = tag;
+    const both = parts.filter((part) => part.some((name) => event[name] !== before[name])).filter((part) => {
+      const isMine = part.some((name) => this.#isChanged(name));
+      const isSame = part.every((name) => this.#form.elements[name].value === textIn(event, name));
+      if (!isMine || isSame) part.forEach((name) => this.#reset(name));
+      // What both changed is sent again, whatever it becomes.
+      else for (const name of part) this.#texts[name] = null;
+      return isMine && !isSame;
+    });
+    if (this.#hasInput) this.#keep();
+    return both;
+  }
+
+  /** Goes back to what the event has in a field. */
+  #reset(name) {
+    this.#show(name, this.#event);
+    const texts = this.#read();
+    for (const key of [name, turnOf(name)]) this.#texts[key] = texts[key];
+  }
+
+  /** Offers to take what another window made of the parts that the visitor changed, too. */
+  #offer(both) {
+    for (const part of both) {
+      const [first] = part;
+      const take = () => {
+        for (const name of part) {
+          this.#reset(name);
+          this.#mark(name, "");
+        }
+        if (first === "lat") this.#tellPlace();
+        this.#form.elements[first].focus();
+      };
+      byID(`error-${first}`).append(" ", element("button", { type: "button", class: "link", onclick: take }, "Take that"));
+    }
+  }
+
+  /** The values of the fields, or of those that the visitor changed. */
   #values({ changed = false } = {}) {
     const texts = this.#read();
-    const isChanged = (name) => texts[name] !== this.#texts[name] || texts[turnOf(name)] !== this.#texts[turnOf(name)];
     const read = ({ name, type }) => {
       const text = texts[name].trim();
       if (type === "datetime-local") return fromInput(text)[texts[turnOf(name)]] ?? null;
       return text === "" ? null : type === "number" ? Number(text) : text;
     };
-    return Object.fromEntries(fields.filter(({ name }) => !changed || isChanged(name)).map((field) => [field.name, read(field)]));
+    return Object.fromEntries(fields.filter(({ name }) => !changed || this.#isChanged(name, texts)).map((field) => [field.name, read(field)]));
   }
 
   async #submit(submission) {
@@ -205,17 +264,34 @@ export class EventForm {
     this.#showErrors({});
     this.#say("");
     try {
-      refuse(this.#unreadable);
-      const isNew = this.#event.id === undefined;
-      const changes = this.#values({ changed: !isNew });
-      if (Object.keys(changes).length === 0) {
-        this.#hasInput = false;
-        return this.#handlers.close();
-      }
-      const event = { ...this.#event, ...changes };
-      const errors = "started_at" in changes || "ended_at" in changes ? timeErrors(event) : {};
-      if (isNew && event.lat === null && event.lon === null) errors.lat = "Choose the place on the map, or write its numbers.";
-      refuse(errors);
+      while (!(await this.#save()));
+    } catch (error) {
+      if (!(error instanceof api.APIError)) throw error;
+      // Without an answer the write may have happened: the next attempt has the same key.
+      if (error.status !== 0 && error.status < 500) this.#key = api.newKey();
+      this.#showErrors(error.fields);
+      this.#say(this.#text(error), error.isOffline);
+      this.#offer(error.both ?? []);
+    } finally {
+      button.disabled = false;
+    }
+  }
+
+  /** Saves the event. Resolves to false if another window was faster with other fields: then the form has them, and goes on from there. */
+  async #save() {
+    refuse(this.#unreadable);
+    const isNew = this.#event.id === undefined;
+    const changes = this.#values({ changed: !isNew });
+    if (Object.keys(changes).length === 0) {
+      this.#hasInput = false;
+      this.#handlers.close();
+      return true;
+    }
+    const event = { ...this.#event, ...changes };
+    const errors = "started_at" in changes || "ended_at" in changes ? timeErrors(event) : {};
+    if (isNew && event.lat === null && event.lon === null) errors.lat = "Choose the place on the map, or write its numbers.";
+    refuse(errors);
+    try {
       const id = await signedIn(async () => {
         if (isNew) return api.create(event, this.#key);
         await api.update(this.#event.id, changes, this.#tag, this.#key);
@@ -224,19 +300,19 @@ export class EventForm {
       this.#hasInput = false;
       EventForm.forget();
       this.#handlers.saved(id, event, isNew);
+      return true;
     } catch (error) {
-      if (!(error instanceof api.APIError)) throw error;
-      // Without an answer the write may have happened: the next attempt has the same key.
-      if (error.status !== 0 && error.status < 500) this.#key = api.newKey();
-      this.#showErrors(error.fields);
-      this.#say(this.#text(error), error.isOffline);
-    } finally {
-      button.disabled = false;
+      if (error.status !== 412) throw error;
+      const { data, tag } = await api.event(this.#event.id);
+      const both = this.#adopt(data, tag);
+      this.#key = api.newKey();
+      if (both.length === 0) return false;
+      throw Object.assign(error, { both, fields: Object.fromEntries(both.map((part) => [part[0], `Now it is ${inWords(data, part)}.`])) });
     }
   }
 
   #text(error) {
-    if (error.status === 412) return "Another window changed this event meanwhile. Close the form and open it again.";
+    if (error.status === 412) return "Another window changed this event meanwhile. Save again to keep what you wrote.";
     if (error.isOffline) return `${error.message} Your text stays here: try again.`;
     return Object.keys(error.fields).length > 0 ? "Please correct the marked fields." : error.message;
   }
@@ -246,12 +322,15 @@ export class EventForm {
     this.#form.querySelector(".problem").textContent = text;
   }
 
+  /** @param error "" for none */
+  #mark(name, error) {
+    byID(`error-${name}`).textContent = error;
+    if (error !== "") this.#form.elements[name].setAttribute("aria-invalid", "true");
+    else this.#form.elements[name].removeAttribute("aria-invalid");
+  }
+
   #showErrors(errors) {
-    for (const { name } of fields) {
-      byID(`error-${name}`).textContent = errors[name]?.replace(apiNames[name] ?? name, subjects[name] ?? "$&") ?? "";
-      if (errors[name]) this.#form.elements[name].setAttribute("aria-invalid", "true");
-      else this.#form.elements[name].removeAttribute("aria-invalid");
-    }
+    for (const { name } of fields) this.#mark(name, errors[name]?.replace(apiNames[name] ?? name, subjects[name] ?? "$&") ?? "");
     this.#form.querySelector("[aria-invalid]")?.focus();
   }
 }
