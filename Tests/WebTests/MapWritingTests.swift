@@ -105,6 +105,29 @@ import Testing
             #expect(try await page.text("#error-lon") == "")
             #expect(try await page.evaluate("document.activeElement.id") == "field-name")
             #expect(try await page.evaluate("document.activeElement.getAttribute('aria-invalid')") == "true")
+            // An error goes with its cause.
+            let marked = "[...document.querySelectorAll('[aria-invalid]')].map((e) => e.name).join()"
+            try await page.type("R")
+            #expect(try await page.evaluate(marked) == "started_at,lat")
+            try await page.click(x: 500, y: 500)
+            try await page.until("\(marked) === 'started_at'")
+            #expect(try await page.text("#form-view .problem") == "Please correct the marked fields.")
+            try await page.fill("#field-started_at", "2027-05-05T20:00")
+            #expect(try await page.evaluate("\(marked) + document.querySelector('#form-view .problem').textContent") == "")
+            // Two numbers go into both fields, from a clipboard and by hand.
+            for (text, field, lat, lon) in [
+                ("40.71280, -74.00600", "lat", "40.71280", "-74.00600"), ("48,8566° N; 2,3522° E", "lon", "48.8566", "2.3522"),
+                ("(-33.86 151.2)", "lat", "-33.86", "151.2"), ("52,5", "lat", "52,5", "151.2"),
+            ] {
+                try await page.evaluate("(e => { e.focus(); e.select(); })(document.getElementById('field-\(field)'))")
+                try await page.type(text)
+                try await page.evaluate("document.activeElement.blur()")
+                try await page.until("document.getElementById('field-lat').value === '\(lat)'")
+                #expect(try await page.evaluate("document.getElementById('field-lon').value") == .string(lon), "\(text)")
+            }
+            try await page.fill("#field-lat", "north")
+            try await page.press(button: "Add the event")
+            try await page.until("document.getElementById('error-lat').textContent.startsWith('Write a number')")
             // An end before the start is refused, and a year that is far away.
             try await page.fill("#field-name", "Reversed")
             try await page.fill("#field-lat", "52.52")
@@ -114,6 +137,8 @@ import Testing
             try await page.until(
                 "document.getElementById('error-ended_at').textContent === 'The end must not be before the start.'")
             #expect(try await page.evaluate("document.activeElement.id") == "field-ended_at")
+            try await page.fill("#field-started_at", "2027-05-05T18:00")
+            #expect(try await page.evaluate(marked) == "", "the start was the cause")
             try await page.fill("#field-ended_at", "9999-05-05T19:00")
             try await page.fill("#field-started_at", "0001-05-05T19:00")
             try await page.press(button: "Add the event")

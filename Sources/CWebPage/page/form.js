@@ -2,6 +2,7 @@
 import * as api from "./api.js";
 import { announce, byID, element } from "./dom.js";
 import { streetZoom } from "./map.js";
+import { coordinates, degrees } from "./place.js";
 import { signedIn, storage } from "./session.js";
 import { fromInput, inputValue, longSpan, nextHour, offsetOf, timeErrors, zone } from "./time.js";
 
@@ -11,8 +12,8 @@ const fields = [
   { name: "address", label: "Address", type: "text", autocomplete: "off" },
   { name: "started_at", label: "Starts", type: "datetime-local", required: true },
   { name: "ended_at", label: "Ends", type: "datetime-local" },
-  { name: "lat", label: "Latitude", type: "number", step: "any", required: true, isPlace: true },
-  { name: "lon", label: "Longitude", type: "number", step: "any", required: true, isPlace: true },
+  { name: "lat", label: "Latitude", type: "text", autocomplete: "off", required: true, isPlace: true },
+  { name: "lon", label: "Longitude", type: "text", autocomplete: "off", required: true, isPlace: true },
 ];
 
 /** What two windows change together or not at all. */
@@ -57,6 +58,8 @@ export class EventForm {
   #texts;
   #tag;
   #hasInput = false;
+  /** What the sentences about fields depend on, by the names of the fields. */
+  #faults = new Map();
   /** Whether the form says that there is no connection. */
   #isOffline = false;
   /** One intent, one key: a repetition after a lost answer is the same write. */
@@ -84,13 +87,19 @@ export class EventForm {
         ...fields.filter(({ isPlace }) => isPlace).map((field) => this.#row(field)),
         navigator.geolocation && element("button", { type: "button", onclick: () => this.#here() }, "Here, where I am")),
       element("div", { class: "buttons" }, element("button", { type: "submit", class: "primary" }, isNew ? "Add the event" : "Save")));
-    this.#form.addEventListener("input", ({ target }) => {
+    this.#form.addEventListener("input", ({ target, inputType }) => {
       if (target.type === "datetime-local") this.#showTurns(target);
+      // A pair that is being typed is not complete yet.
+      if (inputType?.startsWith("insertFrom")) this.#spread(target);
       this.#keep();
     });
     this.#form.addEventListener("change", ({ target }) => {
-      if (target.name === "lat" || target.name === "lon") this.#tellPlace();
+      if (target.name !== "lat" && target.name !== "lon") return;
+      this.#spread(target);
+      this.#tellPlace();
     });
+    // A browser tells by no event of its own that a part of a time went.
+    for (const name of ["input", "change", "keyup", "focusout"]) this.#form.addEventListener(name, () => this.#forgetMended());
     byID("form-view").replaceChildren(this.#form);
     const shown = { ...event, started_at: event.started_at ?? nextHour() };
     for (const { name } of fields) this.#show(name, shown);
@@ -152,11 +161,12 @@ export class EventForm {
   /** Whether the visitor typed or chose what would be lost. The browser tells nothing of a text that it cannot read. */
   get hasInput() { return this.#hasInput || Object.keys(this.#unreadable).length > 0; }
 
-  /** What is wrong with the texts that the browser has no value for, such as a date without a time: { ended_at: "…" }. */
+  /** What is wrong with texts that are no time and no number, such as a date without a time: { ended_at: "…" }. */
   get #unreadable() {
-    const unread = fields.filter(({ name }) => this.#form.elements[name].validity.badInput);
-    return Object.fromEntries(unread.map(({ name, type }) => [name, type === "datetime-local"
-      ? "A part is missing, or there is no such day: write the date and the time." : "Write a number."]));
+    const isRead = ({ value, validity }, isPlace) => !validity.badInput && !(isPlace && value.trim() !== "" && degrees(value.trim()) === null);
+    const unread = fields.filter(({ name, isPlace }) => !isRead(this.#form.elements[name], isPlace));
+    return Object.fromEntries(unread.map(({ name, isPlace }) => [name, isPlace
+      ? "Write a number of degrees, such as 52.52." : "A part is missing, or there is no such day: write the date and the time."]));
   }
 
   /** The map chose a place. */
@@ -164,7 +174,16 @@ export class EventForm {
     this.#form.elements.lat.value = lat;
     this.#form.elements.lon.value = lon;
     this.#keep();
+    this.#forgetMended();
     announce(`The place is ${lat}, ${lon}.`);
+  }
+
+  /** Puts the two numbers of a text, such as one from another map, into their fields. */
+  #spread(field) {
+    const found = field.name === "lat" || field.name === "lon" ? coordinates(field.value.trim()) : null;
+    if (found === null) return;
+    this.place(found.lat, found.lon);
+    this.#tellPlace();
   }
 
   #row({ name, label, required, isPlace, ...attributes }) {
@@ -241,6 +260,8 @@ export class EventForm {
         if (first === "lat") this.#tellPlace();
         this.#form.elements[first].focus();
       };
+      // The other version stays in view while the visitor goes on writing.
+      this.#faults.delete(first);
       byID(`error-${first}`).append(" ", element("button", { type: "button", class: "link", onclick: take }, "Take that"));
     }
   }
@@ -248,10 +269,10 @@ export class EventForm {
   /** The values of the fields, or of those that the visitor changed. */
   #values({ changed = false } = {}) {
     const texts = this.#read();
-    const read = ({ name, type }) => {
+    const read = ({ name, isPlace }) => {
       const text = texts[name].trim();
-      if (type === "datetime-local") return fromInput(text)[texts[turnOf(name)]] ?? null;
-      return text === "" ? null : type === "number" ? Number(text) : text;
+      if (isTime(name)) return fromInput(text)[texts[turnOf(name)]] ?? null;
+      return text === "" ? null : isPlace ? degrees(text) : text;
     };
     return Object.fromEntries(fields.filter(({ name }) => !changed || this.#isChanged(name, texts)).map((field) => [field.name, read(field)]));
   }
@@ -279,6 +300,7 @@ export class EventForm {
 
   /** Saves the event. Resolves to false if another window was faster with other fields: then the form has them, and goes on from there. */
   async #save() {
+    for (const name of ["lat", "lon"]) this.#spread(this.#form.elements[name]);
     refuse(this.#unreadable);
     const isNew = this.#event.id === undefined;
     const changes = this.#values({ changed: !isNew });
@@ -322,9 +344,24 @@ export class EventForm {
     this.#form.querySelector(".problem").textContent = text;
   }
 
+  /** What a sentence about a field depends on: one about a time may mean both times. */
+  #stateOf(name) {
+    const names = isTime(name) ? fields.map(({ name }) => name).filter(isTime) : [name];
+    return names.map((name) => this.#form.elements[name]).map(({ value, validity }) => `${value} ${validity.badInput}`).join();
+  }
+
+  /** The sentences go about fields that are no longer as they were refused. */
+  #forgetMended() {
+    const mended = [...this.#faults].filter(([name, state]) => this.#stateOf(name) !== state);
+    for (const [name] of mended) this.#mark(name, "");
+    if (mended.length > 0 && this.#faults.size === 0) this.#say("");
+  }
+
   /** @param error "" for none */
   #mark(name, error) {
     byID(`error-${name}`).textContent = error;
+    if (error === "") this.#faults.delete(name);
+    else this.#faults.set(name, this.#stateOf(name));
     if (error !== "") this.#form.elements[name].setAttribute("aria-invalid", "true");
     else this.#form.elements[name].removeAttribute("aria-invalid");
   }
