@@ -30,6 +30,13 @@ public struct EventsView: Sendable {
         return module.rendered(try Optional(found).live(for: found.isHidden ? await caller() : nil))
     }
 
+    /// Returns an event that its owner cancelled, for a client that followed a link to it; `nil` for any other event, and for a hidden one.
+    /// - Throws: `PostgresError`, `FormatError`
+    public func cancelledEvent(_ id: EventID) async throws -> RenderedEvent? {
+        guard let found = try await module.event(id), found.isCancelled, !found.isHidden else { return nil }
+        return module.rendered(found)
+    }
+
     /// Returns an event of the index; `nil` if the index does not have it.
     public func indexedEvent(_ id: EventID) -> RenderedEvent? {
         snapshot?.event(id).map { RenderedEvent(version: $0.version, source: .index($0)) }

@@ -27,6 +27,20 @@ import Testing
         }
     }
 
+    @Test func `a cancelled event is in the problem details of its own address, and nowhere else`() async throws {
+        try await TestAPI.with(.live) { api in
+            let id = try await api.createEvent("owner", name: "Jazz night")
+            let event = try await api.send(.get, "/v1/events/\(id)").json
+            #expect(try await api.send(.delete, "/v1/events/\(id)", token: "owner").status == 200)
+            let problems = ["accept": "application/json, application/problem+json"]
+            let cancelled = try await api.send(.get, "/v1/events/\(id)", headers: problems)
+            #expect((cancelled.status, cancelled.json?["event"]) == (410, event))
+            #expect(try await api.send(.get, "/v1/events/\(id)").body == #"{"message":"Event Cancelled"}"#)
+            let attendance = try await api.send(.get, "/v1/events/\(id)/attendance", headers: problems)
+            #expect((attendance.status, attendance.json?["event"]) == (410, nil))
+        }
+    }
+
     @Test func `a sign-up without the secret cannot be told from an unknown path`() async throws {
         try await TestAPI.with(.live) { api in
             func answer(_ path: String) async throws -> [String] {

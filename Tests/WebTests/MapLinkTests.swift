@@ -30,4 +30,29 @@ import Testing
             try await page.until("document.querySelectorAll('.pin.selected').length === 0")
         }
     }
+
+    @Test func `a link to a cancelled event says for as long as the visitor likes what, when and where it was`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            let id = try await live.createEvent("Jazz night", lat: 48.1, lon: 11.5)
+            try await live.send("DELETE", "/v1/events/\(id)")
+            try await page.zone("Europe/Berlin")
+            try await live.open("event=\(id)")
+            let heading = "document.querySelector('#details-view:not([hidden]) h2')?.textContent"
+            try await page.until("\(heading) === 'Cancelled: Jazz night'")
+            let said = try await page.text("#details-view dl")
+            #expect(said.contains("1 January 2037") && said.contains("21:00") && said.contains("48.10000, 11.50000"))
+            try await live.untilMap(zoom: 15, lat: 48.1, lon: 11.5)
+            try await page.until("\(Self.isMarked) && location.hash.includes('event=\(id)')")
+            try await page.expectAccessible("a cancelled event")
+            // The looks at open details leave it alone.
+            try await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+            #expect(try await page.evaluate(heading) == "Cancelled: Jazz night")
+            try await page.press(button: "← All events")
+            try await page.until("!document.getElementById('list-view').hidden && !location.hash.includes('event=')")
+            try await page.evaluate("location.hash = '#map=12/52.52/13.4&when=any&event=999'")
+            try await page.until("\(heading) === 'This event is not there'")
+            #expect(try await page.evaluate("document.activeElement.tagName") == "H2")
+        }
+    }
 }

@@ -39,7 +39,7 @@ import Testing
             try await live.page.evaluate("release(); true")
             try await live.untilDetails("Other")
             try await live.send("DELETE", "/v1/events/\(other)")
-            try await live.page.until("document.getElementById('details-view').hidden")
+            try await live.page.until("document.querySelector('#details-view:not([hidden]) h2')?.textContent === 'Cancelled: Other'")
             try await live.send("PUT", "/v1/events/\(id)", Self.event("Blues night"))
             try await live.untilListed(["Blues night"])
             try await live.send("PUT", "/v1/events/\(id)", Self.event("Blues night", lat: 48.1, lon: 11.6))
@@ -87,7 +87,7 @@ import Testing
             // They are compared with the event every ten seconds.
             try await live.untilDetails("Bebop night")
             try await live.send("DELETE", "/v1/events/\(id)")
-            try await page.until("document.getElementById('details-view').hidden")
+            try await page.until("document.querySelector('#details-view:not([hidden]) h2')?.textContent === 'Cancelled: Bebop night'")
             try await page.until("document.getElementById('announcement').textContent === 'This event is no longer there.'")
         }
     }

@@ -9,6 +9,8 @@ export class APIError extends Error {
     this.pauseSeconds = pauseSeconds;
     /** A sentence for each field: { name: "Name can't be blank" }. */
     this.fields = APIError.fields(problem);
+    /** The event that the request would have read, if it is cancelled. */
+    this.event = problem.event ?? null;
   }
 
   get isOffline() {

@@ -99,7 +99,8 @@ async function open(id, { focuses = true, moves = true, zoom = 0, isAgain = fals
   const turn = ++openings;
   if (!isAgain) opening = turn;
   try {
-    const { data, tag } = await api.event(id).catch((error) => {
+    const { data, tag, end = null } = await api.event(id).catch((error) => {
+      if (error.status === 404 || error.status === 410) return { data: error.event, end: error };
       const known = view.event(id) ?? (detailed.event?.id === id ? detailed.event : null);
       // Without an answer the event is shown as it was loaded; it is read again when the connection is back.
       if (!error.isTemporary || known === null) throw error;
@@ -109,40 +110,56 @@ async function open(id, { focuses = true, moves = true, zoom = 0, isAgain = fals
     if (turn !== openings) return;
     const hadFocus = byID("details-view").contains(document.activeElement);
     state.event = id;
-    detailed = { event: data, tag };
-    showPanel("details", data.name);
-    showDetails(data, tag, {
-      close: () => backToList(), edit: write,
-      cancelled: () => { backToList(); view.reload(); },
-      attended: () => state.mine && view.reload(),
-    });
-    map.hint(null);
-    map.select(data);
-    if (zoom > 0 || (moves && !map.contains(data.lat, data.lon))) map.show(data.lat, data.lon, zoom);
+    if (end !== null) {
+      if (isAgain) announce("This event is no longer there.");
+      notifyOfEnd(end);
+    } else {
+      detailed = { event: data, tag };
+      showPanel("details", data.name);
+      showDetails(data, tag, {
+        close: () => backToList(), edit: write,
+        cancelled: () => { backToList(); view.reload(); },
+        attended: () => state.mine && view.reload(),
+      });
+      map.hint(null);
+      map.select(data);
+    }
+    if (data !== null && (zoom > 0 || (moves && !map.contains(data.lat, data.lon)))) map.show(data.lat, data.lon, zoom);
     save();
-    if (focuses || hadFocus) byID("details-view").querySelector("h2").focus();
+    if (focuses || hadFocus) focusDetails();
   } catch (error) {
     if (!(error instanceof api.APIError)) throw error;
     if (turn !== openings) return;
-    announce(error.status === 404 || error.status === 410 ? "This event is no longer there." : error.message);
+    announce(error.message);
     backToList();
   } finally {
     if (opening === turn) opening = null;
   }
 }
 
-/** Says something in the place of the details or of the form. */
-function notify(title, text) {
+/** Says something in the place of the details or of the form, until the visitor leaves. @param event its time and place are shown */
+function notify(title, text, event = null) {
   openings += 1;
   detailed = { event: null, tag: null };
   showPanel("details", title);
-  showNotice(title, text, { close: () => backToList() });
-  map.select(null);
+  showNotice(title, text, event, { close: () => backToList() });
+  map.hint(null);
+  map.select(event);
   save();
-  byID("details-view").querySelector("h2").focus();
 }
 
-const adviseCookies = () => notify("Without cookies you can only look", session.cookieAdvice);
+/** Says that an event is not there. @param event what it was; null if nobody may know */
+function notifyOfEnd({ status, message, event }) {
+  if (event !== null) notify(`Cancelled: ${event.name}`, "The owner cancelled this event for ever.", event);
+  else notify("This event is not there", status === 410 ? message : "It was removed, or the address is not right.");
+}
+
+function adviseCookies() {
+  notify("Without cookies you can only look", session.cookieAdvice);
+  focusDetails();
+}
+
+const focusDetails = () => byID("details-view").querySelector("h2").focus();
 
 /** Reads the event of the details again, if they are shown. */
 function openAgain() {

@@ -48,13 +48,7 @@ export function showDetails(event, tag, handlers) {
     element(
       "div", { class: "heading" }, calendar(event),
       element("div", {}, element("h2", { tabindex: "-1", dir: "auto" }, event.name), element("p", {}, time, badge))),
-    element(
-      "dl", {},
-      ...row("When", element("time", { datetime: event.started_at }, longSpan(event)), element("small", {}, `Your time zone: ${zone}`)),
-      ...row(
-        "Where", event.address && element("span", { dir: "auto" }, event.address),
-        element("small", {}, `${event.lat.toFixed(5)}, ${event.lon.toFixed(5)}`)),
-      ...row("Guests", guests)),
+    element("dl", {}, ...whenAndWhere(event), ...row("Guests", guests)),
     element("div", { class: "buttons" }, attend, change, end), problem);
   shown = {
     owner: () => {
@@ -67,13 +61,21 @@ export function showDetails(event, tag, handlers) {
   for (const update of Object.values(shown)) update();
 }
 
-/** Shows a text in place of an event. @param handlers { close() } */
-export function showNotice(title, text, { close }) {
+/** Shows a text in place of an event. @param event its time and place are shown below  @param handlers { close() } */
+export function showNotice(title, text, event, { close }) {
   shown = null;
   byID("details-view").replaceChildren(
     element("button", { type: "button", class: "back", onclick: close }, "← All events"),
-    element("h2", { tabindex: "-1" }, title), element("p", { class: "notice" }, text));
+    element("h2", { tabindex: "-1", dir: "auto" }, title), element("p", { class: "notice" }, text),
+    element("dl", {}, ...(event === null ? [] : whenAndWhere(event))));
 }
+
+const whenAndWhere = (event) => [
+  ...row("When", element("time", { datetime: event.started_at }, longSpan(event)), element("small", {}, `Your time zone: ${zone}`)),
+  ...row(
+    "Where", event.address && element("span", { dir: "auto" }, event.address),
+    element("small", {}, `${event.lat.toFixed(5)}, ${event.lon.toFixed(5)}`)),
+];
 
 const row = (name, ...values) => [element("dt", {}, name), element("dd", {}, ...values.filter(Boolean))];
 

@@ -76,9 +76,18 @@ private struct EventRoutes: Sendable {
         try await api.requireReader(request, context)
         let id = EventID(rawValue: try context.id())
         let view = try await events.view(atLeast: try await api.position(request))
-        let found = try await view.event(id) { try await api.reader(request, context) }
-        guard let event = found else { throw HTTPError.notFound }
-        return try response(event, to: request, view)
+        do {
+            let found = try await view.event(id) { try await api.reader(request, context) }
+            guard let event = found else { throw HTTPError.notFound }
+            return try response(event, to: request, view)
+        } catch EventRejection.cancelled where request.wantsProblemDetails {
+            var error = HTTPError(EventRejection.cancelled)
+            if let event = try await view.cancelledEvent(id) {
+                let json = event.withJSON { ByteBuffer($0) }
+                error.extensions = JSONObject(members: [.init(name: "event", value: try JSON(utf8: json.readableBytesView))])
+            }
+            throw error
+        }
     }
 
     private func getEventFromIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
