@@ -20,7 +20,34 @@ import Testing
             try await live.open("map=12/52.52/13.4&when=today")
             try await page.click("#add")
             try await page.fill("#field-name", "Far future")
+            // Times that are surely wrong lead to a question, others to none.
+            let question = "document.getElementById('question').open && document.getElementById('question-text').textContent"
+            for (start, end, field, words) in [
+                ("2016-05-05T20:00", "", "started_at", "over: it starts on"), ("2062-05-05T20:00", "", "started_at", "in more than 20"),
+                ("2016-05-05T20:00", "2037-05-05T20:00", "ended_at", "longer than a year"),
+                ("2037-05-05T20:00", "2038-05-05T23:00", "ended_at", "longer than a year"),
+            ] {
+                try await page.fill("#field-started_at", start)
+                try await page.fill("#field-ended_at", end)
+                try await page.press(button: "Add the event")
+                try await page.until("(\(question)).includes('\(words)')")
+                try await page.press(button: "Correct it")
+                try await page.until("document.activeElement.id === 'field-\(field)'")
+            }
+            let recent = """
+                [-3, 1].map((days) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 16))
+                """
+            let span = try await page.evaluate(recent).elements.compactMap(\.string)
+            for (start, end) in [(span[0], span[1]), ("2037-05-05T20:00", "2037-10-05T20:00"), ("2037-05-05T20:00", "")] {
+                #expect(
+                    try await page.evaluate(
+                        """
+                        import(document.body.dataset.assets + "/time.js").then(({ timeDoubts }) => timeDoubts(
+                            { started_at: "\(start)", ended_at: "\(end)" || null }))
+                        """) == [:], "\(start)")
+            }
             try await page.fill("#field-started_at", "2037-05-05T20:00")
+            try await page.fill("#field-ended_at", "")
             try await page.press(button: "Add the event")
             try await live.untilDetails("Far future")
             try await page.until("document.getElementById('announcement').textContent.includes('choose “Any time”')")

@@ -1,10 +1,10 @@
 // The form that adds an event and changes one. The API checks the fields; the form shows its errors beside them.
 import * as api from "./api.js";
-import { announce, byID, element } from "./dom.js";
+import { announce, byID, confirmed, element } from "./dom.js";
 import { streetZoom } from "./map.js";
 import { coordinates, degrees } from "./place.js";
 import { signedIn, storage } from "./session.js";
-import { fromInput, inputValue, longSpan, nextHour, offsetOf, timeErrors, zone } from "./time.js";
+import { fromInput, inputValue, longSpan, nextHour, offsetOf, timeDoubts, timeErrors, zone } from "./time.js";
 
 /** The fields of an event that its owner decides, in the order of the form. */
 const fields = [
@@ -62,6 +62,8 @@ export class EventForm {
   #faults = new Map();
   /** Whether the form says that there is no connection. */
   #isOffline = false;
+  /** The times that are right, as the visitor said. */
+  #sureTimes = null;
   /** One intent, one key: a repetition after a lost answer is the same write. */
   #key = api.newKey();
   #handlers;
@@ -310,9 +312,11 @@ export class EventForm {
       return true;
     }
     const event = { ...this.#event, ...changes };
-    const errors = "started_at" in changes || "ended_at" in changes ? timeErrors(event) : {};
+    const hasTimes = "started_at" in changes || "ended_at" in changes;
+    const errors = hasTimes ? timeErrors(event) : {};
     if (isNew && event.lat === null && event.lon === null) errors.lat = "Choose the place on the map, or write its numbers.";
     refuse(errors);
+    if (hasTimes && event.started_at !== null && !(await this.#isSure(event))) return true;
     try {
       const id = await signedIn(async () => {
         if (isNew) return api.create(event, this.#key);
@@ -331,6 +335,18 @@ export class EventForm {
       if (both.length === 0) return false;
       throw Object.assign(error, { both, fields: Object.fromEntries(both.map((part) => [part[0], `Now it is ${inWords(data, part)}.`])) });
     }
+  }
+
+  /** Asks once about times that are surely not meant. */
+  async #isSure(event) {
+    const doubts = timeDoubts(event, this.#event.id === undefined ? null : this.#event);
+    const sureTimes = `${event.started_at} ${event.ended_at}`;
+    const [name] = Object.keys(doubts);
+    if (name === undefined || sureTimes === this.#sureTimes) return true;
+    const isSure = await confirmed(`${Object.values(doubts).join(" ")} Is that right?`, { yes: "It is right", no: "Correct it" });
+    if (isSure) this.#sureTimes = sureTimes;
+    else this.#form.elements[name].focus();
+    return isSure;
   }
 
   #text(error) {

@@ -113,6 +113,25 @@ export function timeErrors({ started_at, ended_at }, now = new Date()) {
   return errors;
 }
 
+const longestYears = 1;
+const furthestYears = 20;
+
+/**
+ * What is surely not meant in the times of a form, in sentences: { started_at: "…" }. A wrong year makes an event at least a year long, and
+ * seasons and exhibitions are shorter. What began before today may go on.
+ * @param before the event before the change; null for a new one
+ */
+export function timeDoubts(event, before = null, now = new Date()) {
+  const { start, end, over } = times(event);
+  const year = 365 * day;
+  const isOver = ({ over }) => now - over > day;
+  const doubts = {};
+  if (isOver({ over }) && (before === null || !isOver(times(before)))) doubts.started_at = `The event is over: it starts on ${whole.format(start)}.`;
+  if (start - now > furthestYears * year) doubts.started_at = `The event starts in more than ${furthestYears} years.`;
+  if (end - start >= longestYears * year) doubts.ended_at = `The event lasts longer than a year, from ${whole.formatRange(start, end)}.`;
+  return doubts;
+}
+
 /** The next full hour. */
 export function nextHour(now = new Date()) {
   const date = new Date(now);
