@@ -111,6 +111,27 @@ import Testing
             try await live.untilListed(["Jazz night"])
             #expect(try await live.page.text("#list time").starts(with: "Thu"))
             #expect(try await live.page.text("#list time").contains("21:00"))
+            // The computer travels while the page is open.
+            let page = live.page
+            try await live.openEvent("Jazz night")
+            try await page.zone("America/New_York")
+            try await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+            try await page.until("document.querySelector('#details-view dl').textContent.includes('zone: America/New_York')")
+            #expect(try await page.text("#details-view dl time").contains("15:00"))
+            try await page.until("document.querySelector('#list time').textContent.includes('15:00')")
+            try await page.zone("Asia/Tokyo")
+            try await page.click("#add")
+            try await page.until("document.querySelector('#form-view .zone')?.textContent === 'Times are in your zone, Asia/Tokyo.'")
+            try await page.fill("#field-name", "Travelled")
+            try await page.fill("#field-started_at", "2037-05-05T20:00")
+            try await page.zone("Africa/Lagos")
+            try await page.press(button: "Add the event")
+            try await page.until("document.querySelector('#form-view .problem').textContent.includes('Africa/Lagos')")
+            #expect(try await page.text("#form-view .zone") == "Times are in your zone, Africa/Lagos.")
+            #expect(try await live.send("GET", "/v1/events/2").status == 404)
+            try await page.press(button: "Add the event")
+            try await live.untilDetails("Travelled")
+            #expect(try await live.send("GET", "/v1/events/2").body.contains(#""started_at":"2037-05-05T19:00:00.000Z""#))
         }
     }
 

@@ -463,7 +463,7 @@ session.restore();
 goOnErasing();
 const loadingCities = loadCities(assets);
 map.addGround(assets, { template: tiles, attribution }, loadingCities);
-if (state.view === null) map.setView((await placeOf(zone, assets)) ?? world);
+if (state.view === null) map.setView((await placeOf(zone(), assets)) ?? world);
 load();
 if (state.form) openForm();
 else if (state.event !== null) open(state.event, { focuses: false, zoom: state.view ? 0 : streetZoom });
@@ -473,4 +473,11 @@ loadingCities.then((list) => {
   if (view.content.kind === "clusters") listNow(view.content);
 });
 
-followClock({ look: lookAtDetails, minute: () => { updateClock(); view.tick(); } });
+followClock({
+  look: lookAtDetails, minute: () => { updateClock(); view.tick(); },
+  travelled: () => {
+    view.reload();
+    openAgain();
+    form?.tellZone();
+  },
+});

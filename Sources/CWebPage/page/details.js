@@ -71,7 +71,7 @@ export function showNotice(title, text, event, { close }) {
 }
 
 const whenAndWhere = (event) => [
-  ...row("When", element("time", { datetime: event.started_at }, longSpan(event)), element("small", {}, `Your time zone: ${zone}`)),
+  ...row("When", element("time", { datetime: event.started_at }, longSpan(event)), element("small", {}, `Your time zone: ${zone()}`)),
   ...row(
     "Where", event.address && element("span", { dir: "auto" }, event.address),
     element("small", {}, `${event.lat.toFixed(5)}, ${event.lon.toFixed(5)}`)),

@@ -54,6 +54,8 @@ function refuse(errors) {
 export class EventForm {
   #form;
   #event;
+  /** The zone of the times in the form. */
+  #zone = zone();
   /** The texts of the fields before the visitor's first input. */
   #texts;
   #tag;
@@ -69,7 +71,7 @@ export class EventForm {
   #handlers;
 
   constructor(event, tag, handlers, draft = null) {
-    this.#event = event;
+    this.#event = { ...event, started_at: event.started_at ?? nextHour() };
     this.#tag = tag;
     this.#handlers = handlers;
     const isNew = event.id === undefined;
@@ -79,7 +81,7 @@ export class EventForm {
       element("h2", { id: "form-title", tabindex: "-1" }, isNew ? "Add an event" : "Change the event"),
       element("p", { class: "problem", role: "alert" }),
       ...fields.filter(({ isPlace }) => !isPlace).map((field) => this.#row(field)),
-      element("p", { class: "hint" }, `Times are in your zone, ${zone}.`),
+      element("p", { class: "hint zone" }, `Times are in your zone, ${this.#zone}.`),
       element(
         "fieldset", { class: "place" },
         element("legend", {}, "Place"),
@@ -103,8 +105,7 @@ export class EventForm {
     // A browser tells by no event of its own that a part of a time went.
     for (const name of ["input", "change", "keyup", "focusout"]) this.#form.addEventListener(name, () => this.#forgetMended());
     byID("form-view").replaceChildren(this.#form);
-    const shown = { ...event, started_at: event.started_at ?? nextHour() };
-    for (const { name } of fields) this.#show(name, shown);
+    for (const { name } of fields) this.#show(name, this.#event);
     this.#texts = this.#read();
     if (draft === null) return;
     for (const [name, text] of Object.entries(draft)) {
@@ -159,6 +160,19 @@ export class EventForm {
   connected() { if (this.#isOffline) this.#say(""); }
 
   focus() { byID("form-title").focus(); }
+
+  /** Says in which zone the times are, if it is another one now. Returns whether the visitor must look at them again. */
+  tellZone() {
+    if (this.#zone === zone()) return false;
+    this.#zone = zone();
+    this.#form.querySelector(".zone").textContent = `Times are in your zone, ${this.#zone}.`;
+    const names = fields.map(({ name }) => name).filter(isTime);
+    const written = names.filter((name) => this.#isChanged(name));
+    for (const name of names.filter((name) => !written.includes(name))) this.#reset(name);
+    if (written.length === 0) return false;
+    this.#say(`Your clock is in the zone ${this.#zone} now. Look at the times again before you send them.`);
+    return true;
+  }
 
   /** Whether the visitor typed or chose what would be lost. The browser tells nothing of a text that it cannot read. */
   get hasInput() { return this.#hasInput || Object.keys(this.#unreadable).length > 0; }
@@ -302,6 +316,7 @@ export class EventForm {
 
   /** Saves the event. Resolves to false if another window was faster with other fields: then the form has them, and goes on from there. */
   async #save() {
+    if (this.tellZone()) return true;
     for (const name of ["lat", "lon"]) this.#spread(this.#form.elements[name]);
     refuse(this.#unreadable);
     const isNew = this.#event.id === undefined;

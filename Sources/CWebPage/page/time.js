@@ -2,17 +2,38 @@
 
 const own = new Intl.DateTimeFormat().resolvedOptions();
 export const locale = own.locale.startsWith("en") ? own.locale : "en-GB";
-export const zone = own.timeZone;
 
 // Intl has two digits in spans of a clock with 24 hours, whatever is asked for.
 const hour = new Intl.DateTimeFormat(locale, { hour: "numeric" }).resolvedOptions().hourCycle === "h23" ? "2-digit" : "numeric";
 const parts = { weekday: "short", day: "numeric", month: "short", hour, minute: "2-digit" };
-const span = new Intl.DateTimeFormat(locale, parts);
-const spanWithYear = new Intl.DateTimeFormat(locale, { ...parts, year: "numeric" });
-const whole = new Intl.DateTimeFormat(locale, {
-  weekday: "long", day: "numeric", month: "long", year: "numeric", hour, minute: "2-digit",
-});
-const month = new Intl.DateTimeFormat(locale, { month: "short" });
+
+/** The formats of one zone. A format stays in the zone in which it was made. */
+let formats = { zone: null };
+let askedAt = -Infinity;
+/** A list of a thousand rows asks for the zone once: to ask takes as long as to write a row. */
+const askMilliseconds = 50;
+
+/** The formats of the viewer's zone, which changes when the computer travels. */
+function here() {
+  if (performance.now() - askedAt < askMilliseconds) return formats;
+  askedAt = performance.now();
+  const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (zone === formats.zone) return formats;
+  const format = (options) => new Intl.DateTimeFormat(locale, { ...options, timeZone: zone });
+  formats = {
+    zone, span: format(parts), spanWithYear: format({ ...parts, year: "numeric" }), month: format({ month: "short" }),
+    whole: format({ weekday: "long", day: "numeric", month: "long", year: "numeric", hour, minute: "2-digit" }),
+    offset: format({ timeZoneName: "shortOffset" }),
+  };
+  return formats;
+}
+
+/** The name of the viewer's zone now. */
+export function zone() {
+  askedAt = -Infinity;
+  return here().zone;
+}
+
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
 
 /** An event without an end, or with one before its start, is over this long after its start, as it is for the API. */
@@ -29,20 +50,21 @@ export function times(event) {
 export function shortSpan(event, now = new Date()) {
   const { start, end } = times(event);
   const isThisYear = [start, end ?? start].every((date) => date.getFullYear() === now.getFullYear());
-  const format = isThisYear ? span : spanWithYear;
+  const format = isThisYear ? here().span : here().spanWithYear;
   return end > start ? format.formatRange(start, end) : format.format(start);
 }
 
 /** "Saturday, 24 October 2026 at 12:45 – 15:15" */
 export function longSpan(event) {
   const { start, end } = times(event);
+  const { whole } = here();
   return end > start ? whole.formatRange(start, end) : whole.format(start);
 }
 
 /** The sheet of a calendar: { day: "24", month: "Oct" }. */
 export function sheet(event) {
   const { start } = times(event);
-  return { day: String(start.getDate()), month: month.format(start) };
+  return { day: String(start.getDate()), month: here().month.format(start) };
 }
 
 const startOfDay = (date, days = 0) => new Date(date.getFullYear(), date.getMonth(), date.getDate() + days);
@@ -94,10 +116,8 @@ export function fromInput(value) {
   return later > time && inputValue(times[0]) === inputValue(times[1]) ? times : [times[0]];
 }
 
-const offsetName = new Intl.DateTimeFormat(locale, { timeZoneName: "shortOffset" });
-
 /** "GMT+2", the distance of the viewer's clock at a time. */
-export const offsetOf = (time) => offsetName.formatToParts(new Date(time)).find(({ type }) => type === "timeZoneName").value;
+export const offsetOf = (time) => here().offset.formatToParts(new Date(time)).find(({ type }) => type === "timeZoneName").value;
 
 const yearsAround = 100;
 
@@ -125,6 +145,7 @@ export function timeDoubts(event, before = null, now = new Date()) {
   const { start, end, over } = times(event);
   const year = 365 * day;
   const isOver = ({ over }) => now - over > day;
+  const { whole } = here();
   const doubts = {};
   if (isOver({ over }) && (before === null || !isOver(times(before)))) doubts.started_at = `The event is over: it starts on ${whole.format(start)}.`;
   if (start - now > furthestYears * year) doubts.started_at = `The event starts in more than ${furthestYears} years.`;
@@ -159,15 +180,21 @@ export function isWithin(event, when, now = new Date()) {
 
 const lookSeconds = 10;
 
-/** Calls `look` every ten seconds and `minute` with each minute while the page is visible: no change tells of the clock and of guests. */
-export function followClock({ look, minute }) {
+/**
+ * Calls `look` every ten seconds, `minute` with each minute and `travelled` in another zone while the page is visible: no change tells of
+ * the clock and of guests.
+ */
+export function followClock({ look, minute, travelled }) {
   let last = new Date().getMinutes();
+  let lastZone = zone();
   const tick = () => {
     if (document.hidden) return;
     look();
     const now = new Date().getMinutes();
     if (now !== last) minute();
     last = now;
+    if (zone() !== lastZone) travelled();
+    lastZone = zone();
   };
   setInterval(tick, lookSeconds * 1000);
   document.addEventListener("visibilitychange", tick);
