@@ -100,6 +100,22 @@ import Testing
             try await page.until("document.activeElement.tagName === 'H2'")
             try await page.key("Escape", code: 27)
             try await page.until("document.activeElement.closest('#list')?.textContent.includes('Jazz night')")
+            // Enter on the map takes its middle.
+            func place() async throws -> String { try await page.evaluate("document.getElementById('field-lon').value").string ?? "" }
+            let said = "document.getElementById('announcement').textContent"
+            try await page.evaluate("document.getElementById('map').focus()")
+            try await page.enter()
+            try await page.until("document.querySelector('.pin.draft') && \(said).startsWith('The place is 52.')")
+            #expect(try await page.evaluate("document.activeElement.id") == "form-title")
+            let first = try await place()
+            try await page.evaluate("document.getElementById('map').focus()")
+            let hash = try await page.evaluate("location.hash").text
+            try await page.key("ArrowRight", code: 39)
+            try await page.until("JSON.stringify(location.hash) !== \(JSON.string(hash).text) && !document.querySelector('.leaflet-pan-anim')")
+            try await page.enter()
+            try await page.until("document.getElementById('field-lon').value !== '\(first)'")
+            #expect(try await page.evaluate(said).string?.hasSuffix(" \(try await place()).") == true)
+            #expect(try await page.evaluate("document.activeElement.id") == "map")
         }
     }
 

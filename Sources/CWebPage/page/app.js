@@ -270,12 +270,13 @@ async function list(place) {
 const map = new EventMap(byID("map"), state.view ?? world, {
   moved: () => { save(); load(); },
   open, zoom, list,
-  place: (lat, lon) => {
+  place: async (lat, lon) => {
     const isClose = map.view.zoom >= closeZoom;
     if (!isClose) map.show(lat, lon, closeZoom);
-    if (form === null) return write(isClose ? { lat, lon } : {});
-    if (isClose) form.place(lat, lon);
-    else announce("Closer now: click the place.");
+    if (form === null) await write(isClose ? { lat, lon } : {});
+    else if (isClose) form.place(lat, lon);
+    if (form === null) return;
+    announce(isClose ? `The place is ${lat}, ${lon}.` : "Closer now: click the place, or move the map and press Enter on it.");
     map.draft(form.chosen);
   },
 });

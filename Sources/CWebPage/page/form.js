@@ -87,7 +87,7 @@ export class EventForm {
         element("legend", {}, "Place"),
         element("p", { class: "hint" }, event.lat === undefined
           ? "Click the map: first to come closer, then at the place. Or write the numbers."
-          : "Click the map, drag the pin, or write the numbers."),
+          : "Click the map, drag the pin, press Enter on the map for its middle, or write the numbers."),
         ...fields.filter(({ isPlace }) => isPlace).map((field) => this.#row(field)),
         navigator.geolocation && element("button", { type: "button", onclick: () => this.#here() }, "Here, where I am")),
       element("div", { class: "buttons" }, element("button", { type: "submit", class: "primary" }, isNew ? "Add the event" : "Save")));

@@ -1,6 +1,6 @@
 // The map: Leaflet with markers for events and clusters. It knows nothing of the API.
 import { diameter } from "./clusters.js";
-import { element } from "./dom.js";
+import { element, isComposed } from "./dom.js";
 import { addGround, nearestCopy } from "./ground.js";
 import { locale } from "./time.js";
 
@@ -75,8 +75,13 @@ export class EventMap {
     // A long press on a touch screen, too.
     this.#map.on("contextmenu", ({ latlng }) => this.#choose(latlng));
     new ResizeObserver(() => this.#map.invalidateSize()).observe(container);
+    container.addEventListener("keydown", (press) => {
+      if (press.key === "Enter" && press.target === container && !isComposed(press)) this.#choose(this.#map.getCenter());
+    });
     container.setAttribute("role", "application");
-    container.setAttribute("aria-label", "Map of events. Arrow keys move it, plus and minus zoom. The list beside it has the same events.");
+    container.setAttribute(
+      "aria-label", "Map of events. Arrow keys move it, plus and minus zoom, Enter takes its middle as the place of your event. "
+      + "The list beside it has the same events.");
   }
 
   async addGround(assets, tiles, cities) {
