@@ -424,13 +424,16 @@ window.addEventListener("popstate", async () => {
   if (form !== null && next.form) return;
   // The form keeps its entry.
   if (form !== null && !(await leavesForm())) return save();
+  // The same view and filter have the same list: its rows stay as they are.
+  const isMoved = next.view !== null && place.viewText(next.view) !== place.viewText(map.view);
+  const isOther = isMoved || next.when !== state.when || next.mine !== state.mine;
   Object.assign(state, next);
   showFilters();
-  if (state.view) map.setView(state.view);
+  if (isMoved) map.setView(state.view);
   if (state.form) openForm();
   else if (state.event !== null) open(state.event, { zoom: state.view ? 0 : streetZoom });
   else showEvents(event);
-  load();
+  if (isOther) load();
 });
 const erased = "Everything about you is erased.";
 

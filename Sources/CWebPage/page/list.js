@@ -24,7 +24,9 @@ const plural = (count) => `${number.format(count)} ${count === 1 ? "event" : "ev
  */
 export function showList(content, handlers, place = null) {
   const list = byID("list");
-  const focused = document.activeElement?.closest?.("#list [data-key]")?.dataset.key;
+  const row = document.activeElement?.closest?.("#list [data-key]");
+  const focused = row?.dataset.key;
+  const wasInView = row != null && isInView(row);
   const key = `${content.key} ${place?.key}`;
   if (key !== shown.key) shown = { key, rows: rowsAtOnce };
   const { events, more } = place ?? content;
@@ -40,7 +42,17 @@ export function showList(content, handlers, place = null) {
     if (rest > 0 || more) list.append(moreButton(rest, handlers));
   }
   // A live change must not take the focus away, not even one that ends the event which has it.
-  if (focused) (list.querySelector(`[data-key="${CSS.escape(focused)}"] button`) ?? byID("list-title")).focus({ preventScroll: true });
+  if (!focused) return;
+  const button = list.querySelector(`[data-key="${CSS.escape(focused)}"] button`) ?? byID("list-title");
+  button.focus({ preventScroll: true });
+  // Rows above may have another height now.
+  if (wasInView) button.scrollIntoView({ block: "nearest" });
+}
+
+/** Whether a part of the list is on the screen. */
+function isInView(row) {
+  const [{ top, bottom }, panel] = [row, byID("panel")].map((part) => part.getBoundingClientRect());
+  return bottom > Math.max(0, panel.top) && top < Math.min(innerHeight, panel.bottom);
 }
 
 /** @param rest the number of events that are loaded and not listed */

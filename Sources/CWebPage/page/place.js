@@ -17,10 +17,15 @@ export function read(hash = location.hash) {
   };
 }
 
+/** A view in the URL. */
+export function viewText({ zoom, lat, lon }) {
+  const digits = Math.max(0, Math.ceil(zoom / 3));
+  return `${zoom}/${lat.toFixed(digits)}/${lon.toFixed(digits)}`;
+}
+
 /** Puts the state into the URL. An event or a form that opens makes an entry in the history, so that "back" closes it. */
 export function write({ view, when, mine, event, form }) {
-  const digits = Math.max(0, Math.ceil(view.zoom / 3));
-  const parts = [`map=${view.zoom}/${view.lat.toFixed(digits)}/${view.lon.toFixed(digits)}`, `when=${when}`];
+  const parts = [`map=${viewText(view)}`, `when=${when}`];
   if (mine) parts.push("mine=1");
   if (event !== null) parts.push(`event=${event}`);
   if (form) parts.push("form=1");
