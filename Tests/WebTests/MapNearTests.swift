@@ -29,6 +29,7 @@ import Testing
             try await live.page.click("#near")
             try await live.untilMap(zoom: 12, lat: 52.5, lon: 13.4)
             try await live.untilListed(["Jazz night"])
+            #expect(try await live.page.text("#list .when").hasSuffix(" · 110 m"))
         }
     }
 

@@ -11,8 +11,13 @@ const rowsAtOnce = 100;
 let shown = { key: null, rows: rowsAtOnce };
 const kilometre = new Intl.NumberFormat(locale, { style: "unit", unit: "kilometer", maximumSignificantDigits: 2 });
 
-/** The distance of two places: "5.2 km" */
-export const distanceText = (one, other) => kilometre.format(Math.max(0.1, kilometres(one, other)));
+const metre = new Intl.NumberFormat(locale, { style: "unit", unit: "meter" });
+
+/** The distance of two places: "5.2 km", "140 m" */
+export function distanceText(one, other) {
+  const metres = Math.max(10, 10 * Math.round(100 * kilometres(one, other)));
+  return metres < 1000 ? metre.format(metres) : kilometre.format(metres / 1000);
+}
 
 const plural = (count) => `${number.format(count)} ${count === 1 ? "event" : "events"}`;
 
