@@ -167,6 +167,15 @@ import Testing
             try await page.fill("#field-name", "Blues night")
             try await page.evaluate(skip)
             #expect(try await page.evaluate("document.getElementById('question').open") == .bool(false))
+            // Without scripts the page explains itself below its title, and shows nothing that would not work.
+            try await page.key("Escape", code: 27)
+            try await page.press(button: "Leave it")
+            try await page.send("Emulation.setScriptExecutionDisabled", ["value": .bool(true)])
+            try await live.open(untilLive: false)
+            try await page.until("document.querySelector('noscript p')?.getBoundingClientRect().top < 120")
+            let dead = try await page.evaluate("[...document.querySelectorAll('button, input')].filter((e) => e.checkVisibility()).length")
+            #expect(dead == JSON(0))
+            try await page.send("Emulation.setScriptExecutionDisabled", ["value": .bool(false)])
         }
     }
 }
