@@ -15,6 +15,21 @@ import Testing
             let isNarrow = "document.documentElement.scrollWidth === \(BrowserPage.phone.width)"
             #expect(try await page.evaluate(isBelow) == .bool(true))
             #expect(try await page.evaluate(isNarrow) == .bool(true), "the list")
+            // No state of the connection moves the page.
+            for (width, height) in [(320, 640), (700, 500), (800, 600), (1000, 700), (1200, 800), BrowserPage.phone] {
+                try await page.resize(width, height, isMobile: width < 600)
+                let heights = try await page.evaluate(
+                    """
+                    import(document.body.dataset.assets + "/dom.js").then(({ showStatus }) => {
+                        const states = ["reconnecting", "offline", "delayed", "failed", "live"];
+                        return new Set(states.map((state) => {
+                            showStatus(state, "The server cannot do this now. Try again in a moment.");
+                            return document.querySelector("header").offsetHeight;
+                        })).size;
+                    })
+                    """)
+                #expect(heights == JSON(1), "\(width)")
+            }
             try await page.click("#list button")
             try await page.until("!document.getElementById('details-view').hidden")
             #expect(try await page.evaluate(isNarrow) == .bool(true), "the details")
