@@ -292,6 +292,16 @@ import Testing
             try await live.untilDetails("Late")
             let kept = try await stored()
             #expect(kept["name"] == "Late" && kept["address"] == .null && kept["ended_at"] != .null)
+            // The form learns without a request of its own that the event is cancelled, and keeps the text.
+            try await page.press(button: "Change")
+            try await page.fill("#field-name", "Later")
+            try await page.evaluate("fetch('/v1/events/1', { method: 'DELETE' })")
+            try await page.until(
+                "document.querySelector('#form-view .problem')?.textContent.startsWith('This event was cancelled elsewhere')")
+            #expect(try await page.evaluate("document.getElementById('field-name').value") == "Later")
+            try await page.press(button: "← Back")
+            try await page.press(button: "Leave it")
+            try await page.until("document.querySelector('#details-view:not([hidden]) h2')?.textContent === 'Cancelled: Late'")
         }
     }
 }

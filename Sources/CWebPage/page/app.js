@@ -180,6 +180,14 @@ async function lookAtDetails() {
   if (isOld && id === state.event) openAgain();
 }
 
+/** The event of the form may end elsewhere, in view of the stream or not. */
+async function lookAtForm() {
+  const looking = form;
+  if (looking === null || state.event === null) return;
+  const end = await api.event(state.event).then(() => null, (error) => error);
+  if (looking === form && (end?.status === 404 || end?.status === 410)) form.end();
+}
+
 /** Opens the form for an event that has no id yet, or for one to change. */
 async function write(event, tag = null, draft = null) {
   if (!(await leavesForm())) return;
@@ -306,7 +314,11 @@ const view = new View({
     if (content.kind === "events" && content.events.length === 0) lookFurther(content);
   },
   unknown: (content) => listNow(content),
-  changed(id) { if (id === state.event) openAgain(); },
+  changed(id) {
+    if (id !== state.event) return;
+    openAgain();
+    lookAtForm();
+  },
   busy: (isBusy) => byID("list").setAttribute("aria-busy", String(isBusy)),
   refused() {
     this.state("failed", "Not signed up");
@@ -478,7 +490,7 @@ loadingCities.then((list) => {
 });
 
 followClock({
-  look: lookAtDetails, minute: () => { updateClock(); view.tick(); },
+  look: () => { lookAtDetails(); lookAtForm(); }, minute: () => { updateClock(); view.tick(); },
   travelled: () => {
     view.reload();
     openAgain();

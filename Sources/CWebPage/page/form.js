@@ -62,6 +62,8 @@ export class EventForm {
   #hasInput = false;
   /** What the sentences about fields depend on, by the names of the fields. */
   #faults = new Map();
+  /** Whether the event was cancelled elsewhere, hidden or erased. */
+  #isEnded = false;
   /** Whether the form says that there is no connection. */
   #isOffline = false;
   /** The times that are right, as the visitor said. */
@@ -157,9 +159,16 @@ export class EventForm {
   #read() { return Object.fromEntries(new FormData(this.#form)); }
 
   /** The connection is back. */
-  connected() { if (this.#isOffline) this.#say(""); }
+  connected() { if (this.#isOffline && !this.#isEnded) this.#say(""); }
 
   focus() { byID("form-title").focus(); }
+
+  /** The event is not there any more. */
+  end() {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#say("This event was cancelled elsewhere: nothing can change it any more. Your text stays here until you leave.");
+  }
 
   /** Says in which zone the times are, if it is another one now. Returns whether the visitor must look at them again. */
   tellZone() {
@@ -296,7 +305,7 @@ export class EventForm {
   async #submit(submission) {
     submission.preventDefault();
     const button = this.#form.querySelector("[type=submit]");
-    if (button.disabled) return;
+    if (button.disabled || this.#isEnded) return;
     button.disabled = true;
     this.#showErrors({});
     this.#say("");
@@ -309,6 +318,7 @@ export class EventForm {
       this.#showErrors(error.fields);
       this.#say(this.#text(error), error.isOffline);
       this.#offer(error.both ?? []);
+      if (error.status === 404 || error.status === 410) this.end();
     } finally {
       button.disabled = false;
     }
@@ -385,7 +395,7 @@ export class EventForm {
   #forgetMended() {
     const mended = [...this.#faults].filter(([name, state]) => this.#stateOf(name) !== state);
     for (const [name] of mended) this.#mark(name, "");
-    if (mended.length > 0 && this.#faults.size === 0) this.#say("");
+    if (mended.length > 0 && this.#faults.size === 0 && !this.#isEnded) this.#say("");
   }
 
   /** @param error "" for none */
