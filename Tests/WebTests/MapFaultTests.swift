@@ -30,9 +30,7 @@ import Testing
         }
     }
 
-    @Test func `answers with 500 and 429 are asked for again, and an answer counts more than what the browser says of the network`()
-        async throws
-    {
+    @Test func `answers with 500 and 429 are asked for again, and an answer counts more than the browser's word`() async throws {
         try await LivePage.with { live, _ in
             try await live.createEvent("Jazz night")
             // The browser believes that there is no network, and there is a server.
@@ -121,7 +119,7 @@ import Testing
             try await page.until("document.querySelector('#list time').textContent.includes('15:00')")
             try await page.zone("Asia/Tokyo")
             try await page.click("#add")
-            try await page.until("document.querySelector('#form-view .zone')?.textContent === 'Times are in your zone, Asia/Tokyo.'")
+            try await page.until("document.querySelector('#form-view .zone')?.textContent.endsWith('your zone, Asia/Tokyo.')")
             try await page.fill("#field-name", "Travelled")
             try await page.fill("#field-started_at", "2037-05-05T20:00")
             try await page.zone("Africa/Lagos")

@@ -23,7 +23,8 @@ import Testing
             // Times that are surely wrong lead to a question, others to none.
             let question = "document.getElementById('question').open && document.getElementById('question-text').textContent"
             for (start, end, field, words) in [
-                ("2016-05-05T20:00", "", "started_at", "over: it starts on"), ("2062-05-05T20:00", "", "started_at", "in more than 20"),
+                ("2016-05-05T20:00", "", "started_at", "over: it starts on"),
+                ("2062-05-05T20:00", "", "started_at", "in more than 20"),
                 ("2016-05-05T20:00", "2037-05-05T20:00", "ended_at", "longer than a year"),
                 ("2037-05-05T20:00", "2038-05-05T23:00", "ended_at", "longer than a year"),
             ] {

@@ -20,12 +20,12 @@ import Testing
             for number in 0..<89 { try await live.createEvent("A name that needs two lines of the list, number \(number)") }
             try await live.untilListed(90)
             try await page.evaluate("document.querySelectorAll('#list li button')[69].click()")
-            try await page.until("location.hash.includes('event=') && document.querySelector('#details-view:not([hidden]) #attendance')")
+            try await page.until("location.hash.includes('event=') && document.querySelector('#attendance')")
             try await page.evaluate("history.back()")
             let isBack = """
-                ((button, panel) => button?.closest("#list li") && document.getElementById("list").ariaBusy === "false"
-                    && button.getBoundingClientRect().top >= panel.top - 1 && button.getBoundingClientRect().bottom <= panel.bottom + 1)(
-                        document.activeElement, document.getElementById("panel").getBoundingClientRect())
+                document.activeElement?.closest("#list li") && document.getElementById("list").ariaBusy === "false"
+                    && ((row, panel) => row.top >= panel.top - 1 && row.bottom <= panel.bottom + 1)(
+                        ...[document.activeElement, document.getElementById("panel")].map((e) => e.getBoundingClientRect()))
                 """
             try await page.until(isBack)
             try await live.send("DELETE", "/v1/events/1")

@@ -4,6 +4,8 @@ import TestServer
 import Testing
 
 @Suite(.serialized) struct `Live changes on the map page` {
+    private static let heading = "document.querySelector('#details-view:not([hidden]) h2')?.textContent"
+
     private static func event(_ name: String, lat: Double = 52.52, lon: Double = 13.4) -> String {
         #"{"name":"\#(name)","lat":\#(lat),"lon":\#(lon),"started_at":"2037-01-01T20:00:00Z"}"#
     }
@@ -39,7 +41,8 @@ import Testing
             try await live.page.evaluate("release(); true")
             try await live.untilDetails("Other")
             try await live.send("DELETE", "/v1/events/\(other)")
-            try await live.page.until("document.querySelector('#details-view:not([hidden]) h2')?.textContent === 'Cancelled: Other'")
+            try await live.page.until("\(Self.heading) === 'Cancelled: Other'")
+            try await live.page.press(button: "← All events")
             try await live.send("PUT", "/v1/events/\(id)", Self.event("Blues night"))
             try await live.untilListed(["Blues night"])
             try await live.send("PUT", "/v1/events/\(id)", Self.event("Blues night", lat: 48.1, lon: 11.6))
@@ -87,7 +90,7 @@ import Testing
             // They are compared with the event every ten seconds.
             try await live.untilDetails("Bebop night")
             try await live.send("DELETE", "/v1/events/\(id)")
-            try await page.until("document.querySelector('#details-view:not([hidden]) h2')?.textContent === 'Cancelled: Bebop night'")
+            try await page.until("\(Self.heading) === 'Cancelled: Bebop night'")
             try await page.until("document.getElementById('announcement').textContent === 'This event is no longer there.'")
         }
     }

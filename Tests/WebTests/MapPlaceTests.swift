@@ -107,9 +107,8 @@ import Testing
             try await Self.untilAllListed(150, live)
 
             try await Self.add(950, page)
-            try await page.click("#all")
             try await Self.untilTitled("1,100 events in view", page)
-            try await page.click("#list .row")
+            try await page.click("#list .cluster")
             try await Self.untilTitled("1,100 events at this place", page)
             try await Self.untilAllListed(1_100, live)
             try await page.evaluate("document.querySelector('#list li:last-of-type button').click()")

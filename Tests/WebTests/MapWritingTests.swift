@@ -248,7 +248,7 @@ import Testing
         }
     }
 
-    @Test func `two windows change one event: other fields are merged, and of the same field both texts are shown`() async throws {
+    @Test func `two windows change one event: other fields are merged, the same field has both texts`() async throws {
         try await LivePage.with { live, _ in
             let page = live.page
             try await live.open()
@@ -258,7 +258,8 @@ import Testing
                 let status = try await page.evaluate(
                     """
                     fetch("/v1/events/1", {
-                        method: "PATCH", headers: { "content-type": "application/merge-patch+json" }, body: JSON.stringify(\(change)),
+                        method: "PATCH", headers: { "content-type": "application/merge-patch+json" },
+                        body: JSON.stringify(\(change)),
                     }).then(({ status }) => status)
                     """)
                 #expect(status == JSON(200), "\(change)")

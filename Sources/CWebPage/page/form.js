@@ -17,7 +17,7 @@ const fields = [
 ];
 
 /** What two windows change together or not at all. */
-const parts = [["name"], ["address"], ["started_at"], ["ended_at"], ["lat", "lon"]];
+const parts = [...fields.filter(({ isPlace }) => !isPlace).map(({ name }) => [name]), ["lat", "lon"]];
 
 const isTime = (name) => name.endsWith("_at");
 
@@ -64,8 +64,8 @@ export class EventForm {
   #faults = new Map();
   /** Whether the event was cancelled elsewhere, hidden or erased. */
   #isEnded = false;
-  /** Whether the form says that there is no connection. */
-  #isOffline = false;
+  /** Why the form says what it says: "offline", "fields", "place", "end", or null. */
+  #cause = null;
   /** The times that are right, as the visitor said. */
   #sureTimes = null;
   /** One intent, one key: a repetition after a lost answer is the same write. */
@@ -159,7 +159,7 @@ export class EventForm {
   #read() { return Object.fromEntries(new FormData(this.#form)); }
 
   /** The connection is back. */
-  connected() { if (this.#isOffline && !this.#isEnded) this.#say(""); }
+  connected() { if (this.#cause === "offline") this.#say(""); }
 
   focus() { byID("form-title").focus(); }
 
@@ -167,7 +167,7 @@ export class EventForm {
   end() {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    this.#say("This event was cancelled elsewhere: nothing can change it any more. Your text stays here until you leave.");
+    this.#say("This event was cancelled elsewhere: nothing can change it any more. Your text stays here until you leave.", "end");
   }
 
   /** Says in which zone the times are, if it is another one now. Returns whether the visitor must look at them again. */
@@ -190,8 +190,11 @@ export class EventForm {
   get #unreadable() {
     const isRead = ({ value, validity }, isPlace) => !validity.badInput && !(isPlace && value.trim() !== "" && degrees(value.trim()) === null);
     const unread = fields.filter(({ name, isPlace }) => !isRead(this.#form.elements[name], isPlace));
-    return Object.fromEntries(unread.map(({ name, isPlace }) => [name, isPlace
-      ? "Write a number of degrees, such as 52.52." : "A part is missing, or there is no such day: write the date and the time."]));
+    return Object.fromEntries(unread.map(({ name, isPlace }) => [
+      name,
+      isTime(name) ? "A part is missing, or there is no such day: write the date and the time."
+        : `Write a number${isPlace ? " of degrees, such as 52.52" : ""}.`,
+    ]));
   }
 
   /** The map chose a place. */
@@ -200,6 +203,7 @@ export class EventForm {
     this.#form.elements.lon.value = lon;
     this.#keep();
     this.#forgetMended();
+    if (this.#cause === "place") this.#say("");
     announce(`The place is ${lat}, ${lon}.`);
   }
 
@@ -230,7 +234,7 @@ export class EventForm {
         this.place(Number(coords.latitude.toFixed(6)), Number(coords.longitude.toFixed(6)));
         this.#tellPlace(streetZoom);
       },
-      () => this.#say("Your browser does not tell where you are. Choose the place on the map."));
+      () => this.#say("Your browser does not tell where you are. Choose the place on the map.", "place"));
   }
 
   /** The place in the fields: { lat, lon }, or {} if there is none yet. */
@@ -294,10 +298,10 @@ export class EventForm {
   /** The values of the fields, or of those that the visitor changed. */
   #values({ changed = false } = {}) {
     const texts = this.#read();
-    const read = ({ name, isPlace }) => {
+    const read = ({ name, type, isPlace }) => {
       const text = texts[name].trim();
       if (isTime(name)) return fromInput(text)[texts[turnOf(name)]] ?? null;
-      return text === "" ? null : isPlace ? degrees(text) : text;
+      return text === "" ? null : isPlace ? degrees(text) : type === "number" ? Number(text) : text;
     };
     return Object.fromEntries(fields.filter(({ name }) => !changed || this.#isChanged(name, texts)).map((field) => [field.name, read(field)]));
   }
@@ -316,7 +320,7 @@ export class EventForm {
       // Without an answer the write may have happened: the next attempt has the same key.
       if (error.status !== 0 && error.status < 500) this.#key = api.newKey();
       this.#showErrors(error.fields);
-      this.#say(this.#text(error), error.isOffline);
+      this.#say(this.#text(error), error.isOffline ? "offline" : Object.keys(error.fields).length > 0 ? "fields" : null);
       this.#offer(error.both ?? []);
       if (error.status === 404 || error.status === 410) this.end();
     } finally {
@@ -380,8 +384,8 @@ export class EventForm {
     return Object.keys(error.fields).length > 0 ? "Please correct the marked fields." : error.message;
   }
 
-  #say(text, isOffline = false) {
-    this.#isOffline = isOffline;
+  #say(text, cause = null) {
+    this.#cause = cause;
     this.#form.querySelector(".problem").textContent = text;
   }
 
@@ -395,7 +399,7 @@ export class EventForm {
   #forgetMended() {
     const mended = [...this.#faults].filter(([name, state]) => this.#stateOf(name) !== state);
     for (const [name] of mended) this.#mark(name, "");
-    if (mended.length > 0 && this.#faults.size === 0 && !this.#isEnded) this.#say("");
+    if (mended.length > 0 && this.#faults.size === 0 && this.#cause === "fields") this.#say("");
   }
 
   /** @param error "" for none */

@@ -15,13 +15,14 @@ struct BrowserPage: Sendable {
     /// The size of a phone.
     static let phone = (width: 390, height: 800)
 
-    /// Opens a context in the browser that all tests share, or in a browser of its own if it needs arguments or preferences. Runs the body, and closes the
-    /// context. Then expects that no script failed, that nothing was blocked, and that no script wrote an error.
+    /// Opens a context in the browser that all tests share, or in a browser of its own if it needs arguments or preferences. Runs the
+    /// body, and closes the context. Then expects that no script failed, that nothing was blocked, and that no script wrote an error.
     /// - Parameters:
     ///   - arguments: of Chromium
     ///   - preferences: of its profile, as JSON
     static func with(
-        _ arguments: [String] = [], preferences: String? = nil, in directory: URL, _ body: @Sendable (BrowserPage) async throws -> Void
+        _ arguments: [String] = [], preferences: String? = nil, in directory: URL,
+        _ body: @Sendable (BrowserPage) async throws -> Void
     ) async throws {
         if arguments.isEmpty, preferences == nil { return try await with(SharedBrowser.shared.pipe(), body) }
         let profile = directory.appending(path: "browser-\(UUID().uuidString.prefix(8))")
