@@ -23,13 +23,13 @@ import Testing
     func `a stream that is full or closed changes no exit code of standard error, and fails that of standard output`(
         line: String, code: Int
     ) async throws {
-        try await HumonProcess.withDirectory { directory in
+        try await HumonProcess.withDirectory { directory async throws in
             #expect(try await Self.status(line + "; echo $? >status", in: directory) == "\(code)\n", "\(line)")
         }
     }
 
     @Test func `a pipe without a reader ends the help with 0`() async throws {
-        try await HumonProcess.withDirectory { directory in
+        try await HumonProcess.withDirectory { directory async throws in
             let line = #"mkfifo pipe; true <pipe & { wait; "$0" --help; echo $? >status; } >pipe"#
             #expect(try await Self.status(line, in: directory) == "0\n")
         }
@@ -38,7 +38,7 @@ import Testing
     @Test func `advice that standard error refuses neither ends a command nor leaves the private PostgreSQL behind`()
         async throws
     {
-        try await HumonProcess.withDirectory { directory in
+        try await HumonProcess.withDirectory { directory async throws in
             try await HumonProcess.run(["demo", "--events", "30"], in: directory).succeeded()
             for (command, code) in [("log show 999999999", 2), ("log search --limit 1", 0), ("log export export.zst", 0)] {
                 let line = """
@@ -55,7 +55,7 @@ import Testing
     @Test func `a slow reader of a pipe that does not block gets the whole output, and a signal ends the wait for one`()
         async throws
     {
-        try await HumonProcess.withDirectory { directory in
+        try await HumonProcess.withDirectory { directory async throws in
             // The reader begins when the pipe has refused a byte for a while.
             let slow = """
                 { \(Self.fill); "$0" settings --json; echo $? >status; } | { sleep 1; cat >out; }; "$0" settings --json >whole
