@@ -72,7 +72,6 @@ import Testing
         try await page.evaluate(
             """
             (async () => {
-                await fetch("/session", { method: "POST" });
                 const body = JSON.stringify({ name: "Talk", lat: 52.525, lon: 13.405, started_at: "2037-01-01T20:00:00Z" });
                 const options = { method: "POST", headers: { "content-type": "application/json" }, body };
                 for (let added = 0; added < \(count); added += 50) {
@@ -97,6 +96,9 @@ import Testing
     @Test func `of 150 and of 1,100 events at one place each can be opened, there and in the visitor's own list`() async throws {
         try await LivePage.with { live, _ in
             let page = live.page
+            try await live.open()
+            try await page.evaluate("fetch('/session', { method: 'POST' })")
+            // The page asks at its start who the visitor is.
             try await live.open("map=18/52.525/13.405&when=any")
             try await Self.add(150, page)
             try await page.until("document.querySelector('.pin.stack')?.textContent === '150'")
