@@ -73,7 +73,7 @@ let targets: [[Target]] = [
         [
             "Postgres", "Encoding", "Telemetry", "CLogSchema", "CZstd", "Hashing", .dequeModule, .logging, .serviceLifecycle,
             .systemPackage,
-        ], tests: ["Telemetry", "TestChance", "TestDatabase", "Hashing", .serviceLifecycle]),
+        ], tests: ["Telemetry", "TestChance", "TestDatabase", "EmbeddedPostgres", "Hashing", .serviceLifecycle]),
     library(
         "SpatialIndex", ["CJemalloc", .product(name: "HeapModule", package: "swift-collections")],
         tests: ["CJemalloc", "TestChance"]),
