@@ -135,7 +135,7 @@ extension ChangeSearch {
             dispatcher.handle(Self.join(number, after: after, sink))
         }
         for sink in [early, foreign] {
-            #expect(sink.text == "event: reset\ndata: {\"position\":100}\n\n")
+            #expect(sink.text == "event: reset\ndata: {}\n\n")
             #expect(sink.hasEnded)
         }
         #expect(!present.hasEnded && dispatcher.resets == 2)
