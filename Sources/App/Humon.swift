@@ -5,6 +5,15 @@ internal import SystemPackage
 /// Runs the program. The target `humon` calls it; App itself is a library, so that tests and benchmarks import it.
 package enum Program {
     package static func main() async { await Humon.main() }
+
+    /// Gives each closed standard stream a descriptor that can be neither read nor written. Otherwise the next file or socket would get its
+    /// number, and messages would go there. The program calls it before its first `await`, because Dispatch opens descriptors then.
+    package static func reserveStandardStreams() {
+        for stream in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(stream, F_GETFD) == -1 {
+            // The system gives the lowest free number.
+            _ = try? FileDescriptor.open(FilePath("/dev/null"), stream == STDIN_FILENO ? .writeOnly : .readOnly)
+        }
+    }
 }
 
 /// `humon`: the service and the operator's tool.
@@ -33,7 +42,6 @@ struct Humon: AsyncParsableCommand {
     )
 
     static func main() async {
-        reserveStandardStreams()
         // Otherwise a closed pipe would end the process before it could clean up.
         signal(SIGPIPE, SIG_IGN)
         // They have no meaning here, and would end the process by default. An ignored signal would stay ignored in child processes.
@@ -50,15 +58,6 @@ struct Humon: AsyncParsableCommand {
             exit(after: error)
         }
         Exit.now(Exit.done)
-    }
-
-    /// Gives each closed standard stream a descriptor that can be neither read nor written. Otherwise the next file or socket would get its
-    /// number, and messages would go there.
-    private static func reserveStandardStreams() {
-        for stream in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(stream, F_GETFD) == -1 {
-            // The system gives the lowest free number.
-            _ = try? FileDescriptor.open(FilePath("/dev/null"), stream == STDIN_FILENO ? .writeOnly : .readOnly)
-        }
     }
 
     private static func run(_ command: any ParsableCommand) async throws {

@@ -1,3 +1,4 @@
 internal import App
 
+Program.reserveStandardStreams()
 await Program.main()

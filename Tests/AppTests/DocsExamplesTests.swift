@@ -11,6 +11,7 @@ import Testing
         text.replacing(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\.\d{3}Z/, with: "(moment)")
             .replacing(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/, with: "(id)")
             .replacing(/[0-9a-f]{64}/, with: "(digest)")
+            .replacing(/\b\d+\.[a-p]{8}\b/, with: "(cursor)")
             .replacing(/\d[\d.,]* (ms|s|B|kB|MB|GB|TB)\b/, with: "(figure)")
             .replacing(/PostgreSQL \d+\.\d+ \([^)]*\)/, with: "PostgreSQL")
             .replacing(/(\(figure\) +)\d[\d.,]*( +\(figure\))/) { "\($0.1)(rate)\($0.2)" }

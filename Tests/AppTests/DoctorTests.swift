@@ -133,8 +133,14 @@ import Testing
         }
     }
 
+    private static func withTwo(_ body: (TestDatabase, TestDatabase, URL) async throws -> Void) async throws {
+        try await TestDatabase.withTwo(migrated: false) { one, two in
+            try await HumonProcess.withDirectory { directory in try await body(one, two, directory) }
+        }
+    }
+
     @Test func `the doctor compares the index of a running server with the read model`() async throws {
-        try await HumonProcess.withDatabase { database, directory in
+        try await Self.withTwo { database, another, directory in
             var environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret]
             try await HumonProcess.withServer(in: directory, environment: environment) { server, port in
                 environment["HUMON_ADMIN_PORT"] = "\(try #require(server.adminPort))"
@@ -143,13 +149,11 @@ import Testing
                 #expect((status, lines["index"]?["state"]) == (0, "ok"))
                 #expect(lines["index"]?.text.contains("holds all 20 events as the read model has them at position") == true)
 
-                try await HumonProcess.withDatabase { another, folder in
-                    let restored = environment.merging(["DATABASE_URL": another.url]) { $1 }
-                    try await HumonProcess.run(["demo", "--events", "20"], in: folder, environment: restored).succeeded()
-                    let (status, lines) = try await Self.screen(folder, restored)
-                    #expect((status, lines["index"]?["state"]) == (0, "warn"))
-                    #expect(lines["index"]?.text.contains("has another log") == true)
-                }
+                let restored = environment.merging(["DATABASE_URL": another.url]) { $1 }
+                try await HumonProcess.run(["demo", "--events", "20"], in: directory, environment: restored).succeeded()
+                let (elsewhere, foreign) = try await Self.screen(directory, restored)
+                #expect((elsewhere, foreign["index"]?["state"]) == (0, "warn"))
+                #expect(foreign["index"]?.text.contains("has another log") == true)
 
                 // The read model is now wrong and the index is right, so they differ.
                 _ = try await database.withClient {
