@@ -103,14 +103,15 @@ struct Backend: Sendable {
     ///   `ErasureFile.Failure`, `PostgresError`
     static func prepare(_ database: Database, logger: Logger) async throws {
         if let file = database.settings.erasureFile {
-            try await withPostgres(database.asOwner, logger: logger) { client in
-                try await file.prepare(isLogEmpty: try await LogReader(client: client).isEmpty())
-            }
+            let isEmpty = try await withPostgres(database.asOwner, logger: logger) { try await LogReader(client: $0).isEmpty() }
+            // A new file is made after all that can refuse: the storage of the old one may not be mounted yet.
+            if !isEmpty { try await file.prepare(isLogEmpty: false) }
         }
         try await database.migrate(logger: logger)
         try await withPostgres(database.asApplication(connections: 4), logger: logger) { client in
             try await warnOfLosses(client, logger: logger)
             try await Presence(formats, client: client, logger: logger).prepare()
+            try await database.settings.erasureFile?.prepare(isLogEmpty: try await LogReader(client: client).isEmpty())
             do { try await readModels(client, logger: logger).prepare() } catch let error as FormatError {
                 throw CommandFailure.unreadableLog(error.description)
             } catch PostgresError.refused(let refusal) where refusal.sqlState.isAboutData {

@@ -52,9 +52,14 @@ public struct UsersModule: Sendable {
     /// - Throws: `PostgresError`, or `CancellationError`
     public func cursor(at position: Int64) async throws -> LogCursor? { try await history.cursor(at: position, database) }
 
-    /// The text by which a client names the cursor of its write, without a mark if the mark cannot be found now: the write is recorded.
-    public func cursorText(at position: Int64) async -> String {
-        "\((try? await cursor(at: position)) ?? LogCursor(position: position))"
+    /// Whether this history of the log has a cursor. True if the database is away: the index answers for a while without it.
+    /// - Throws: `PostgresError`, or `CancellationError`
+    public func mayHave(_ cursor: LogCursor) async throws -> Bool {
+        do { return try await self.cursor(at: cursor.position) == cursor } catch let error as PostgresError
+            where error.isUnavailability
+        {
+            return true
+        }
     }
 
     /// The services that must run with the module.

@@ -53,7 +53,7 @@ struct SessionRoutes: Sendable {
         let (user, token, position) = try await users.signUp(with: nil, context: request.commandContext(context))
         var response = Response(json: ["id": JSON(user.rawValue)])
         response.headers[.setCookie] = SessionCookie.value(token, sender.scheme, at: now())
-        response.headers[.init(literal: "humon-position")] = await users.cursorText(at: position)
+        response.headers[.init(literal: "humon-position")] = try? await users.cursor(at: position)?.description
         return response
     }
 

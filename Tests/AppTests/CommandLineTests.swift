@@ -162,7 +162,7 @@ import Testing
         #expect((api.signInsPerMinute, api.accountSignInsPerMinute) == (20, 10))
     }
 
-    @Test(arguments: [(750, 187, 563, 100), (16_000, 1_000, 10_000, 100), (9, 2, 7, 2), (1, 1, 0, 1)])
+    @Test(arguments: [(750, 187, 563, 100), (16_000, 1_000, 10_000, 100), (9, 2, 7, 2), (1, 1, 1, 1)])
     func `an address may take a quarter of few connections, and streams three quarters`(
         connections: Int, ofAddress: Int, streams: Int, streamsOfAddress: Int
     ) {

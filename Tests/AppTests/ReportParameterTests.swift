@@ -24,7 +24,10 @@ import Testing
     @Test(arguments: [
         (["log", "search", "--limit", "0"], "'--limit <limit>': It must be a whole number from 1 to 10000."),
         (["log", "search", "--limit", "10001"], "'--limit <limit>': It must be a whole number from 1 to 10000."),
-        (["log", "search", "--before", "0"], "'--before <position>': It must be a whole number from 1."),
+        (
+            ["log", "search", "--before", "0"],
+            "'--before <position>': It must be a position from 1, as the page before names it."
+        ),
         (["log", "trace", ""], "'<id>': It must not be empty."),
         (["log", "tail", "--type", "Pot"], "There is no type Pot. Known: UserCreated, "),
     ])

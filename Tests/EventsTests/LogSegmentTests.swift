@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func `a segment disagrees if it has another recorded event at a position that was joined`() {
-        var buffer = ReorderBuffer(after: LogCursor(position: 2, id: UUID()))
+        var buffer = ReorderBuffer(after: LogCursor(position: 2, mark: 1))
         let (first, second) = (segment(3...6), segment(7...8))
         #expect(buffer.join(first) != nil)
         #expect(buffer.agrees(with: first))
@@ -70,7 +70,7 @@ import Testing
             })
     }
 
-    private func cursor(_ position: Int64) -> LogCursor { LogCursor(position: position, id: nil) }
+    private func cursor(_ position: Int64) -> LogCursor { LogCursor(position: position) }
 
     private func versions(_ segment: LogSegment, after position: Int64) -> [Int32] {
         segment.events(after: position).map(\.envelope.version)

@@ -76,7 +76,7 @@ def curl_stream(server, version, path, least):
     output = subprocess.run(words, stdout=subprocess.PIPE, timeout=60)
     # 28: the time was up, and not the stream.
     expect(output.returncode == 28, f"curl {version}: the stream ended with {output.returncode}")
-    expect(re.match(rb"retry: 2000\nid: \d+\n\n", output.stdout), f"curl {version}: {output.stdout[:100]}")
+    expect(re.match(rb"retry: 2000\nid: \d+(\.[a-p]{8})?\n\n", output.stdout), f"curl {version}: {output.stdout[:100]}")
     expect(output.stdout.count(b"\nevent: put\ndata: {") >= least, f"curl {version}: changes are missing")
 
 

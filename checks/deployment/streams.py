@@ -76,7 +76,7 @@ def curl(deployment):
         output = subprocess.run([*words, *more, f"{url}/v1/events/changes?{QUIET}"], stdout=subprocess.PIPE, timeout=60)
         head, _, lines = output.stdout.decode().partition("\r\n\r\n")
         # 28: the time was up, and not the stream.
-        if output.returncode != 28 or not re.match(r"retry: \d+\nid: \d+\n\n", lines) or "text/event-stream" not in head:
+        if output.returncode != 28 or not re.match(r"retry: \d+\nid: \d+\.[a-p]{8}\n\n", lines) or "text/event-stream" not in head:
             raise Failed(f"curl -N {url} ended with {output.returncode}: {output.stdout}")
 
 

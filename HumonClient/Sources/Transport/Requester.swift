@@ -80,9 +80,12 @@ final class Requester: Sendable {
     }
 
     private func sendOnce(_ request: Request, _ prepared: URLRequest) async throws -> Response {
+        let before = position.value
         let response = try await transport.response(to: prepared, timeout: timeout)
         if !(request.mayGoOn && response.head.status == 202) { try Self.check(response.head, body: response.body) }
-        if request.method != "GET" { response.head["humon-position"].map { position.raise(to: Position(rawValue: $0)) } }
+        if request.method != "GET" {
+            response.head["humon-position"].map { position.raise(to: Position(rawValue: $0), from: before) }
+        }
         return response
     }
 
@@ -163,7 +166,11 @@ private final class LastPosition: @unchecked Sendable {
 
     var value: Position? { lock.withLock { position } }
 
-    func raise(to new: Position) { lock.withLock { if new.number > position?.number ?? 0 { position = new } } }
+    /// - Parameter before: the value before the write. If it still stands the new position is newer, also where the log lost its end and has
+    ///   a lower one now
+    func raise(to new: Position, from before: Position?) {
+        lock.withLock { if position == before || new.number > position?.number ?? 0 { position = new } }
+    }
 
     func forget() { lock.withLock { position = nil } }
 }

@@ -15,7 +15,7 @@ struct Layout: Sendable {
         self.superuser = superuser
         self.directory = URL(fileURLWithPath: directory).standardizedFileURL.path
         // libpq takes a comma for the end of a host, and the pid file has a line for each value.
-        guard !cluster.contains(where: { $0 == "," || $0.isNewline }) else { throw .unusablePath(path: cluster) }
+        guard !cluster.utf8.contains(where: ",\n\r".utf8.contains) else { throw .unusablePath(path: cluster) }
         guard cluster.utf8.count <= Self.socketDirectoryLimit else {
             throw .socketPathTooLong(path: cluster, limit: Self.socketDirectoryLimit)
         }

@@ -32,8 +32,8 @@ import Testing
                 let results = try await gather(100) { _ in try await ids.next() }
                 #expect(results.compactMap { try? $0.get() }.sorted() == Array(1...100))
                 _ = try await client.query("SELECT nextval('log.user_ids')")
-                history.saw(LogCursor(position: 1, id: UUID()))
-                history.saw(LogCursor(position: 1, id: UUID()))
+                history.saw(LogCursor(position: 1, mark: 1))
+                history.saw(LogCursor(position: 1, mark: 2))
                 #expect(history.generation == LogGeneration(number: 1))
                 let last = try await client.query("SELECT nextval('log.user_ids')").decode(Int64.self)[0]
                 #expect(try await ids.next() > last)

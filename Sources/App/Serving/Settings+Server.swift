@@ -25,13 +25,14 @@ extension Settings {
         configuration.limits.bodyBytes = API.bodyLimitBytes
         configuration.maximumConnections = connections
         let quarter = max(1, connections / 4)
+        // 0 stays no limit: all connections may come from one address that is no trusted proxy.
         configuration.maximumConnectionsPerAddress = min(connectionsPerAddress, quarter)
         configuration.trustedProxies = trustedProxies
         configuration.inFlight = InFlightRequests(waitingLimit: requests)
         configuration.budget = BufferBudget(limitBytes: FixedLimits.bufferMegabytes * 1_000_000)
         configuration.streams = OpenStreams(
             StreamLimits(
-                total: min(streams, connections - quarter), perAddress: min(streamsPerAddress, quarter),
+                total: min(streams, max(1, connections - quarter)), perAddress: min(streamsPerAddress, quarter),
                 perUser: FixedLimits.streamsPerUser, openingsPerMinute: FixedLimits.streamOpeningsPerMinute))
         configuration.drain = drain
         return configuration

@@ -146,7 +146,7 @@ struct Settings: Sendable {
             default: 10, in: 0...1_000_000)
         connections = reader.number(
             "HUMON_CONNECTIONS",
-            "The maximum number of open client connections, fewer if the limit of open files is lower; a further one replaces the longest idle one, or waits. A client address gets at most a quarter of them, streams three quarters.",
+            "The maximum number of open client connections, fewer if the limit of open files is lower; a further one replaces the longest idle, or waits. A client address with a limit gets at most a quarter, streams three quarters.",
             default: 16_000, in: 1...1_000_000)
         connectionsPerAddress = reader.number(
             "HUMON_CONNECTIONS_PER_ADDRESS",

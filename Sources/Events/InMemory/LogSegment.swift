@@ -70,7 +70,7 @@ struct ReorderBuffer: Sendable {
     /// and gave the position again.
     func agrees(with segment: LogSegment) -> Bool {
         guard let reached, segment.after < reached.position else { return true }
-        let cursors = segment.events(after: 0).map { LogCursor(position: $0, id: $1.id) } + [segment.end]
+        let cursors = segment.events(after: 0).map { LogCursor(position: $0, of: $1) } + [segment.end]
         return cursors.allSatisfy { $0.agrees(with: LogCursor(position: $0.position, mark: marks[$0.position])) }
     }
 
@@ -89,7 +89,7 @@ struct ReorderBuffer: Sendable {
         }
         reached = joined.end
         for (position, envelope) in joined.events(after: position) {
-            marks[position] = LogCursor(position: position, id: envelope.id).mark
+            marks[position] = LogCursor(position: position, of: envelope).mark
         }
         if let mark = joined.end.mark { marks[joined.through] = mark }
         if marks.count > 2 * Self.knownPositions { marks = marks.filter { $0.key > joined.through - Self.knownPositions } }

@@ -46,7 +46,7 @@ struct IndexChanges: Sendable {
             let after = new?.shownPlace
             changes.append(
                 EventChange(
-                    cursor: LogCursor(position: position, id: envelope.id), id: id, before: old?.shownPlace, after: after,
+                    cursor: LogCursor(position: position, of: envelope), id: id, before: old?.shownPlace, after: after,
                     json: after == nil ? [] : new?.json ?? [], isErasure: row.isErased))
         }
     }

@@ -27,7 +27,7 @@ extension API {
         guard let sent = try request.cursor() else { return nil }
         guard sent.mark != nil else { return sent.position }
         // The log has every marked position of its history, because a position leaves the process after the commit.
-        guard try await users.cursor(at: sent.position) == sent else { throw PositionNotReachedError(position: sent.position) }
+        guard try await users.mayHave(sent) else { throw PositionNotReachedError(position: sent.position) }
         return sent.position
     }
 
@@ -42,7 +42,8 @@ extension API {
     /// The response to a write that is recorded at this position.
     func response(_ json: JSON, status: HTTPResponse.Status = .ok, recordedAt position: Int64) async -> Response {
         var response = Response(status: status, json: json)
-        response.headers.append(HTTPField(name: .humonPosition, value: await users.cursorText(at: position)))
+        // Without the field if the mark cannot be found now: the write is recorded.
+        if let cursor = try? await users.cursor(at: position) { response.headers[.humonPosition] = "\(cursor)" }
         return response
     }
 }

@@ -8,7 +8,7 @@ internal import Synchronization
 /// then ends all other streams of the person by domain events such as `EventErased`. These come later in the log. Each such event, of
 /// persons and of other streams, is the task to end the personal members of its stream, and then the next page of the person's streams.
 /// So the log itself is the list of what is left: a node that dies in the middle leaves the rest to the next leader, and the pages of one
-/// person leave room for other persons between them.
+/// person leave room for other persons between them. One stream has no pages: the words of all its recorded events end at once.
 ///
 /// No part takes the log's lock for long: an append has at most ``streamsAtOnce`` streams, and personal members end without the lock.
 /// docs/decisions/0059-personal-members.md
@@ -172,7 +172,7 @@ private final class FoundStreams: Sendable {
         get { streams.withLock { $0[person] ?? [] } }
         set {
             streams.withLock { streams in
-                if streams.count >= Self.limit { streams = [:] }
+                if streams[person] == nil, streams.count >= Self.limit { streams = [:] }
                 streams[person] = newValue.isEmpty ? nil : newValue
             }
         }

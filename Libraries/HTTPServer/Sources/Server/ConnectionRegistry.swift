@@ -18,10 +18,11 @@ final class ConnectionRegistry: Sendable {
         var looksAfter = NIODeadline.uptimeNanoseconds(0)
         var isQuiescing = false
 
-        mutating func takeOldestIdle() -> (any Channel)? {
+        mutating func takeOldestIdle(for minimum: TimeAmount) -> (any Channel)? {
             repeat {
                 while let (id, since) = idle.popLast() {
-                    if let connection = connections[id], connection.idleTime?.since == since { return connection.channel }
+                    guard let connection = connections[id], connection.idleTime?.since == since else { continue }
+                    return since + minimum <= .now() ? connection.channel : nil
                 }
             } while look(at: .now())
             return nil
@@ -47,8 +48,9 @@ final class ConnectionRegistry: Sendable {
     var hasRoom: Bool { count <= configuration.maximumConnections }
 
     /// Closes the connection that has been idle for the longest time, if one is idle.
-    func closeOldestIdle() {
-        guard let channel = state.withLock({ $0.takeOldestIdle() }) else { return }
+    /// - Parameter minimum: the shortest time that it must have been idle
+    func closeOldestIdle(for minimum: TimeAmount = .zero) {
+        guard let channel = state.withLock({ $0.takeOldestIdle(for: minimum) }) else { return }
         // Not at once: a connection that is busy by now calls this function again.
         channel.eventLoop.execute { channel.pipeline.fireUserInboundEventTriggered(CloseIfIdleEvent()) }
     }
@@ -140,6 +142,8 @@ final class AcceptHandler: ChannelDuplexHandler {
     private var isPaused = false
     private var isLookScheduled = false
     private static let shortagePause = TimeAmount.seconds(1)
+    /// How long a new connection may take for its first byte while others wait.
+    private static let newcomerTime = TimeAmount.seconds(1)
 
     init(_ registry: ConnectionRegistry, _ failures: AcceptFailures, logger: Logger) {
         (self.registry, self.failures, self.logger) = (registry, failures, logger)
@@ -207,7 +211,8 @@ final class AcceptHandler: ChannelDuplexHandler {
     private func look(_ context: ChannelHandlerContext) {
         isLookScheduled = false
         guard isReadHeld, !registry.hasRoom, context.channel.isActive else { return }
-        registry.closeOldestIdle()
+        // The only idle one may be new, and its request under way.
+        registry.closeOldestIdle(for: Self.newcomerTime)
         scheduleLook(context)
     }
 

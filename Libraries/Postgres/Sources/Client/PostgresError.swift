@@ -45,9 +45,10 @@ public struct SQLState: RawRepresentable, Hashable, Sendable {
     /// A statement that this side believes prepared is not: its preparation was rolled into a pipeline that failed.
     static let invalidStatementName = SQLState(rawValue: "26000")
 
-    /// The database is going away, full, read-only after a failover, or too busy: the same statement may succeed later.
+    /// The database is going away, full, read-only after a failover, or too busy, also for a whole transaction: the same statement may succeed later.
     var saysTryLater: Bool {
-        ["08", "53", "57", "58"].contains(rawValue.prefix(2)) || ["25006", "40001", "40P01", "55P03"].contains(rawValue)
+        ["08", "53", "57", "58"].contains(rawValue.prefix(2))
+            || ["25006", "25P03", "25P04", "40001", "40P01", "55P03"].contains(rawValue)
     }
 }
 

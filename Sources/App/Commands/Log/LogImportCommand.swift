@@ -41,7 +41,11 @@ struct LogImportCommand: AsyncParsableCommand {
         let (summary, readModels, erased) = try await options.database.with(use) { database, logger in
             try await database.migrate(isTrial: isTrial, logger: logger)
             if settings.erasureFile != nil {
-                try await database.using(database.asApplication(connections: 1), logger: logger) { _ in }
+                try await database.using(database.asApplication(connections: 1), logger: logger) { client in
+                    if let conflict = try await Presence(Backend.formats, client: client, logger: logger).conflict() {
+                        throw conflict
+                    }
+                }
             }
             let summary: LogArchive.Summary = try await withPostgres(database.asOwner, logger: logger) { client in
                 let frame = ZstandardReader(input)

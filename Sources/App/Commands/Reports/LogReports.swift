@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Encoding
 internal import EventStore
+internal import Postgres
 
 /// `humon log tail`
 struct LogTailCommand: ReportCommand {
@@ -132,13 +133,13 @@ struct LogSearchCommand: ReportCommand {
             until: until, text: text)
         let (limit, reach) = (Int(limit ?? Self.usualLimit), scan ?? LogSearch.usualReach)
         let found = try await LogSearch(client: query.client, criteria: criteria).find(
-            before: page.before, limit: limit, reach: reach, progress: query.progress)
+            before: page.position(query.client), limit: limit, reach: reach, progress: query.progress)
         try query.show(found.events.map(personal.personalData.row))
         guard let next = found.continuesBefore else {
             return found.events.isEmpty ? .nothing("No event matches.") : .complete()
         }
         return .more(
-            option: "before", argument: "\(next)",
+            option: "before", argument: "\(try await LogReader(client: query.client).cursor(at: next))",
             because: found.events.count < limit ? "Stopped before position \(next), \(reach) positions back." : nil)
     }
 }
@@ -148,8 +149,18 @@ struct BeforeOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Only events before this position, which is the last one of the previous page.", valueName: "position"),
-        transform: Parameter.fromOne)
-    var before: Int64?
+        transform: Parameter.cursor)
+    var before: LogCursor?
+
+    /// - Throws: ``CommandFailure`` for a position of another history of the log, `PostgresError`
+    func position(_ client: PostgresClient) async throws -> Int64? {
+        guard let before, before.mark != nil else { return before?.position }
+        guard try await LogReader(client: client).cursor(at: before.position) == before else {
+            throw CommandFailure(
+                "The log has no event \(before): it was restored, or this is another database. Begin again without --before.")
+        }
+        return before.position
+    }
 }
 
 /// `humon log trace`
@@ -173,15 +184,18 @@ struct LogTraceCommand: ReportCommand {
     func read(_ query: ReportQuery) async throws -> ReportEnd {
         var found: [Int64: RecordedEvent] = [:]
         // A proxy may send the same id as both.
+        let before = try await page.position(query.client)
         for criteria in [LogCriteria(requestID: id), LogCriteria(traceID: id)] {
             let search = LogSearch(client: query.client, criteria: criteria)
-            for event in try await search.find(before: page.before, limit: Self.limit).events { found[event.position] = event }
+            for event in try await search.find(before: before, limit: Self.limit).events { found[event.position] = event }
         }
         let events = found.values.sorted { $0.position < $1.position }.suffix(Self.limit)
         guard let first = events.first else { return .nothing("No event was recorded for \(id).") }
         try query.show(events.map(personal.personalData.row))
         guard events.count == Self.limit else { return .complete() }
-        return .more(option: "before", argument: "\(first.position)", because: "These are the last events.")
+        return .more(
+            option: "before", argument: "\(LogCursor(position: first.position, of: first.envelope))",
+            because: "These are the last events.")
     }
 }
 

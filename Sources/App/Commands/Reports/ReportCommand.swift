@@ -145,6 +145,14 @@ enum Parameter {
     /// The number of rows of one page.
     static let limit = number(1...10_000)
     static let fromOne = number(1...(.max))
+    /// A position of the log as a page names it, or without its mark.
+    static func cursor(_ text: String) throws -> LogCursor {
+        guard let cursor = LogCursor(text), cursor.position > 0 else {
+            throw ValidationError("It must be a position from 1, as the page before names it.")
+        }
+        return cursor
+    }
+
     static let version = number(1...Int64(Int32.max))
 
     static func text(_ text: String) throws -> String {

@@ -6,7 +6,7 @@ public struct Commit: Sendable {
 
     public var through: Int64 { firstPosition + Int64(envelopes.count) - 1 }
 
-    public var end: LogCursor { LogCursor(position: through, id: envelopes.last?.id) }
+    public var end: LogCursor { envelopes.last.map { LogCursor(position: through, of: $0) } ?? LogCursor(position: through) }
 
     /// Makes one commit of each series of contiguous positions.
     /// - Parameter recorded: in any order

@@ -1,22 +1,28 @@
-internal import Encoding
+public import Encoding
 public import Foundation
 
 /// A position of the log with a mark of the recorded event there. After the log lost its end, or after a restore of a backup, the same
-/// position has another mark. Every position that a client or an operator's tool sends back leaves the process in this form, as
-/// `1234.kbnapcmd`.
+/// position has another mark. Every position that a client or an operator sends back leaves the process in this form, as `1234.kbnapcmd`.
 public struct LogCursor: Sendable, Hashable {
     public var position: Int64
-    /// Random bits of the id of the recorded event; 0 at position 0, and `nil` if the id is unknown.
+    /// Bits of the id and of the time of the recorded event; 0 at position 0, and `nil` if they are unknown. An id alone would not do: that
+    /// of an attendance is the same in each history.
     public var mark: UInt32?
 
     /// - Parameters:
-    ///   - position: a position below 0 counts as 0
-    ///   - id: of the recorded event; `nil` if it is unknown
-    public init(position: Int64, id: UUID? = nil) {
-        self.init(position: position, mark: id?.mark)
+    ///   - id: of the recorded event
+    ///   - recordedAt: its time
+    public init(position: Int64, id: UUID, recordedAt: Timestamp) {
+        let random = id.bytes.withRawSpan { UInt32(bigEndian: $0.load(at: 12)) }
+        self.init(position: position, mark: random ^ UInt32(truncatingIfNeeded: recordedAt.milliseconds))
     }
 
-    public init(position: Int64, mark: UInt32?) {
+    public init(position: Int64, of envelope: EventEnvelope<some Any>) {
+        self.init(position: position, id: envelope.id, recordedAt: envelope.recordedAt)
+    }
+
+    /// - Parameter position: a position below 0 counts as 0
+    public init(position: Int64, mark: UInt32? = nil) {
         self.position = max(position, 0)
         self.mark = position > 0 ? mark : 0
     }
@@ -41,8 +47,4 @@ extension LogCursor: LosslessStringConvertible {
         guard let mark = UInt32(letters: parts[1]) else { return nil }
         self.init(position: position, mark: mark)
     }
-}
-
-extension UUID {
-    fileprivate var mark: UInt32 { bytes.withRawSpan { UInt32(bigEndian: $0.load(at: 12)) } }
 }

@@ -1,3 +1,4 @@
+internal import Encoding
 internal import Foundation
 public import Logging
 public import Postgres
@@ -18,7 +19,7 @@ public struct LogGeneration: Sendable, Hashable {
 /// of a token (`RecentUsers`). It needs no generation, because the append names the id of the token's recorded event: see
 /// ``AppendCondition``.
 ///
-/// The evidence is cursors of the log: positions with the ids of their recorded events. They come from the process's own commits,
+/// The evidence is cursors of the log: positions with marks of their recorded events. They come from the process's own commits,
 /// from the pages of ``LogTail``, and from the last recorded event at every check. A ``LogNotifier`` asks PostgreSQL every second
 /// whether they are still there. A loss removes all positions after some position. So if a held cursor is still there, every earlier
 /// position is too, and an earlier cursor adds no evidence.
@@ -29,7 +30,7 @@ public struct LogGeneration: Sendable, Hashable {
 public final class LogHistory: Sendable {
     /// Maximum number of cursors between two checks. If there are more, the history drops every other one, and never the newest.
     static let cursorLimit = 10_000
-    /// Maximum number of marks that the process remembers, in 2 MB. Then it forgets them, and asks PostgreSQL again.
+    /// Maximum number of marks that the process remembers, in 2 MB. Then it forgets the older half, and asks PostgreSQL for these.
     private static let rememberedLimit = 60_000
 
     private struct Marks {
@@ -39,7 +40,10 @@ public final class LogHistory: Sendable {
         var remembered: [Int64: UInt32] = [:]
 
         mutating func remember(_ cursor: LogCursor) {
-            if remembered.count >= rememberedLimit { remembered = [:] }
+            if remembered.count >= rememberedLimit {
+                let middle = remembered.keys.sorted()[remembered.count / 2]
+                remembered = remembered.filter { $0.key >= middle }
+            }
             remembered[cursor.position] = cursor.mark
         }
     }
@@ -70,7 +74,7 @@ public final class LogHistory: Sendable {
     func saw(_ page: LogPage) {
         marks.withLock { marks in
             saw(page.end, &marks)
-            for recorded in page.events { marks.remember(LogCursor(position: recorded.position, id: recorded.envelope.id)) }
+            for recorded in page.events { marks.remember(LogCursor(position: recorded.position, of: recorded.envelope)) }
         }
     }
 
@@ -101,11 +105,13 @@ public final class LogHistory: Sendable {
     func check(_ client: PostgresClient) async throws -> Int64 {
         let (asked, before) = marks.withLock { ($0.unchecked, generation) }
         let answers = try await client.run([
-            "SELECT position, id FROM log.recorded_events WHERE position = ANY(\(Array(asked.keys)))",
+            "SELECT position, id, recorded_at FROM log.recorded_events WHERE position = ANY(\(Array(asked.keys)))",
             // In a pipeline it sees at least as much as the statement before it.
-            "SELECT position, id FROM log.recorded_events ORDER BY position DESC LIMIT 1",
+            "SELECT position, id, recorded_at FROM log.recorded_events ORDER BY position DESC LIMIT 1",
         ])
-        let cursors = try answers.map { try $0.decode((Int64, UUID).self).map { LogCursor(position: $0, id: $1) } }
+        let cursors = try answers.map {
+            try $0.decode((Int64, UUID, Timestamp).self).map { LogCursor(position: $0, id: $1, recordedAt: $2) }
+        }
         let isWhole = cursors[0].count == asked.count && cursors[0].allSatisfy { asked[$0.position] == $0.mark }
         let newest = cursors[1].first
         marks.withLock { marks in
@@ -140,7 +146,7 @@ public final class LogHistory: Sendable {
 
 extension LogHistory: CommitListener {
     public func committed(_ commit: Commit) {
-        let cursors = zip(commit.firstPosition..., commit.envelopes).map { LogCursor(position: $0, id: $1.id) }
+        let cursors = zip(commit.firstPosition..., commit.envelopes).map { LogCursor(position: $0, of: $1) }
         marks.withLock { marks in
             if cursors.contains(where: { marks.unchecked[$0.position, default: $0.mark ?? 0] != $0.mark }) { lose(&marks) }
             saw(commit.end, &marks)

@@ -132,14 +132,15 @@ extension LogReader {
         let start = LogCursor(position: position)
         var page = LogPage(after: start, events: [], end: start)
         for row in try await client.query(Self.pageQuery(after: start.position, limit: limit, filter: filter)) {
-            let (found, id) = (try Int64(row.cell(0)), try UUID(row.cell(1)))
+            let found = try Int64(row.cell(0))
+            let cursor = LogCursor(position: found, id: try UUID(row.cell(1)), recordedAt: try Timestamp(row.cell(6)))
             if found == start.position {
-                page.after = LogCursor(position: found, id: id)
+                page.after = cursor
                 page.end = page.after
                 continue
             }
             guard found == page.through + 1 else { throw LogGapError(after: page.through) }
-            page.end = LogCursor(position: found, id: id)
+            page.end = cursor
             if try Bool(row.cell(11)) { page.events.append(try RecordedEvent(row)) }
         }
         if page.through - start.position < limit { page.endOfLogAt = askedAt }
@@ -163,7 +164,8 @@ extension LogReader {
     /// Returns the present cursor at a position, without a mark if the log does not reach it.
     /// - Throws: ``PostgresError``, or `CancellationError`
     public func cursor(at position: Int64) async throws -> LogCursor {
-        let ids = try await client.query("SELECT id FROM log.recorded_events WHERE position = \(position)").decode(UUID.self)
-        return LogCursor(position: position, id: ids.first)
+        let query: SQL = "SELECT id, recorded_at FROM log.recorded_events WHERE position = \(position)"
+        let found = try await client.query(query).decode((UUID, Timestamp).self).first
+        return found.map { LogCursor(position: position, id: $0, recordedAt: $1) } ?? LogCursor(position: position)
     }
 }
