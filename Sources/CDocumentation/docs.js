@@ -9,10 +9,10 @@ const articles = [...main.querySelectorAll("article")];
 
 /** Unfolds the part of the page that the address names, with what is around it. */
 function showTarget() {
-  const target = byID(decodeURIComponent(location.hash.slice(1)));
+  const target = byID(location.hash.slice(1));
   if (!target || !main.contains(target) || target === main) return;
   if (target.closest("[hidden]")) filter("");
-  for (let part = target.querySelector("details") ?? target; part; part = part.parentElement) {
+  for (let part = target.matches("article") ? target.firstElementChild : target; part; part = part.parentElement) {
     if (part instanceof HTMLDetailsElement) part.open = true;
   }
   target.scrollIntoView();
@@ -23,7 +23,7 @@ function fold(isOpen) {
   byID("fold").textContent = isOpen ? "Fold all" : "Unfold all";
 }
 
-byID("fold").addEventListener("click", () => fold(!articles.some((article) => article.firstElementChild.open)));
+byID("fold").addEventListener("click", () => fold(byID("fold").textContent === "Unfold all"));
 addEventListener("hashchange", showTarget);
 // A second click on a link changes no address.
 document.addEventListener("click", (event) => {
@@ -32,11 +32,7 @@ document.addEventListener("click", (event) => {
 
 // Filter
 
-/** What the filter searches: all of a request but its header fields and responses. */
-const texts = articles.map((article) => {
-  const parts = [...article.firstElementChild.children].filter((part) => part.tagName !== "DETAILS");
-  return `${article.id} ${parts.map((part) => part.textContent).join(" ")}`.toLowerCase();
-});
+const texts = articles.map((article) => `${article.id} ${article.textContent}`.toLowerCase());
 
 /** Shows the requests and errors that have each of the words. */
 function filter(text) {
@@ -77,10 +73,11 @@ function parsed(line) {
   return { method: method ?? "GET", target, body, headers: [...line.matchAll(/-H ["']([\w-]+): ([^"']*)["']/g)] };
 }
 
-/** The header fields with the secrets; a field of a secret that was not typed is left out. */
+/** The header fields with the secrets; a field of a secret that was not typed is left out. Reads may need a token, too. */
 function fields(headers) {
   const found = new Headers();
-  for (const [, name, value] of headers) {
+  const isRead = !headers.some(([, , value]) => value.includes("$"));
+  for (const [, name, value] of isRead ? [...headers, [null, "tb-device-token", "$TOKEN"]] : headers) {
     let isWhole = true;
     const filled = value.replace(/\$(\w+)/, (_, variable) => {
       const secret = secrets.find((input) => input.name === variable).value.trim();
@@ -125,6 +122,7 @@ function form(line) {
   const send = element("button", {}, "Send");
   const status = element("p", {}), answer = element("pre", { tabIndex: 0, hidden: true });
   status.setAttribute("role", "status");
+  answer.setAttribute("role", "region");
   answer.setAttribute("aria-label", "Response");
   const made = element("form", { className: "try" }, element("h4", {}, "Try it"), element("label", {}, "Path", path));
   if (text) made.append(element("label", {}, "Body", text));
@@ -137,6 +135,7 @@ function form(line) {
     // Secrets go to this server only, so neither to another origin nor along a redirection.
     const url = URL.canParse(path.value, location.origin) ? new URL(path.value, location.origin) : null;
     if (url?.origin !== location.origin) return void (status.textContent = "The path must be one of this server.");
+    if (method === "DELETE" && !confirm(`Send DELETE ${url.pathname}? Nothing brings back what it removes.`)) return;
     const controller = (running = new AbortController());
     [send.textContent, status.textContent] = ["Stop", "Sending…"];
     try {

@@ -41,6 +41,14 @@ import Testing
             #expect(try await page.evaluate("document.getElementById('filter').value") == "")
             // Other requests stay folded.
             #expect(try await page.evaluate("document.querySelector('#listTasks .curl').checkVisibility()") == .bool(false))
+            #expect(try await page.text("#fold") == "Unfold all")
+            try await page.click("#fold")
+            #expect(try await page.evaluate("document.querySelector('#listTasks .curl').checkVisibility()") == .bool(true))
+            // Header fields and errors are found, too.
+            for word in ["idempotency-key", "event_cancelled"] {
+                try await page.fill("#filter", word)
+                #expect(try await page.evaluate("\(shown).split(',').length > 3") == .bool(true), "\(word)")
+            }
         }
     }
 

@@ -36,6 +36,7 @@ import Testing
             let page = live.page
             let id = try await live.createEvent("Jazz night", lat: 48.1, lon: 11.5)
             try await live.send("DELETE", "/v1/events/\(id)")
+            let other = try await live.createEvent("Open air", lat: -30, lon: 60)
             try await page.zone("Europe/Berlin")
             try await live.open("event=\(id)")
             let heading = "document.querySelector('#details-view:not([hidden]) h2')?.textContent"
@@ -47,12 +48,20 @@ import Testing
             try await page.expectAccessible("a cancelled event")
             // The looks at open details leave it alone.
             try await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+            try await Task.sleep(for: .milliseconds(300))
             #expect(try await page.evaluate(heading) == "Cancelled: Jazz night")
             try await page.press(button: "← All events")
             try await page.until("!document.getElementById('list-view').hidden && !location.hash.includes('event=')")
             try await page.evaluate("location.hash = '#map=12/52.52/13.4&when=any&event=999'")
             try await page.until("\(heading) === 'This event is not there'")
             #expect(try await page.evaluate("document.activeElement.tagName") == "H2")
+            // What cannot be read now is read again.
+            try await page.send("Network.setBlockedURLs", ["urls": [.string("*/v1/events/\(other)")]])
+            try await page.evaluate("location.hash = '#map=12/52.52/13.4&when=any&event=\(other)'")
+            try await page.until("\(heading) === 'This event cannot be shown now' && location.hash.includes('event=\(other)')")
+            try await page.send("Network.setBlockedURLs", ["urls": []])
+            try await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+            try await page.until("\(heading) === 'Open air'")
         }
     }
 }

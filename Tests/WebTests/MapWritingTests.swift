@@ -117,6 +117,7 @@ import Testing
             // Two numbers go into both fields, from a clipboard and by hand.
             for (text, field, lat, lon) in [
                 ("40.71280, -74.00600", "lat", "40.71280", "-74.00600"), ("48,8566° N; 2,3522° E", "lon", "48.8566", "2.3522"),
+                ("[33.9, -70.5]", "lat", "33.9", "-70.5"), ("S 33,9° / E 151,2°,", "lat", "-33.9", "151.2"),
                 ("(-33.86 151.2)", "lat", "-33.86", "151.2"), ("52,5", "lat", "52,5", "151.2"),
             ] {
                 try await page.evaluate("(e => { e.focus(); e.select(); })(document.getElementById('field-\(field)'))")
@@ -289,6 +290,7 @@ import Testing
             try await page.expectAccessible("two versions of a field")
             try await page.click("#error-address button")
             #expect(try await page.evaluate("document.getElementById('field-address').value") == "")
+            #expect(try await page.evaluate("document.querySelectorAll('#form-view [aria-invalid]').length") == JSON(0))
             try await page.press(button: "Save")
             try await live.untilDetails("Late")
             let kept = try await stored()

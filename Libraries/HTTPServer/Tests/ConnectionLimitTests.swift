@@ -106,9 +106,12 @@ import Testing
         let router = Router(routes: Wire.routes + [wait], logger: .silent)
         try await router.withServer(Wire.configuration { $0.maximumConnections = 1 }) { server, port in
             // The second one shows the server that connections wait.
-            let busy = [try RawConnection(port: port), try RawConnection(port: port)]
-            for connection in busy { try connection.send(Wire.get("/wait")) }
-            try await eventually("two requests in tasks") { server.configuration.inFlight.count == 2 }
+            var busy: [RawConnection] = []
+            while busy.count < 2 {
+                busy.append(try RawConnection(port: port))
+                try busy[busy.count - 1].send(Wire.get("/wait"))
+                try await eventually("each request in a task") { server.configuration.inFlight.count == busy.count }
+            }
             let waiting = try RawConnection(port: port)
             try waiting.send(Wire.get("/"))
             isOpen.withLock { $0 = true }

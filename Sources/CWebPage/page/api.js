@@ -58,6 +58,7 @@ export async function request(method, path, { body, signal, headers = {} } = {})
   if (body !== undefined) fields["content-type"] ??= "application/json";
   if (method === "GET" && written !== null) fields["humon-position"] ??= written;
   const limit = AbortSignal.timeout(limitSeconds * 1000);
+  const before = written;
   let response, text;
   try {
     response = await fetch(path, {
@@ -74,7 +75,8 @@ export async function request(method, path, { body, signal, headers = {} } = {})
   // The log may have lost the write.
   if (data?.code === "position_not_reached") written = null;
   if (!response.ok) throw new APIError(response.status, data ?? {}, Number(response.headers.get("retry-after")) || 0);
-  if (method !== "GET" && number(position) > number(written)) written = position;
+  // A write that began after the last one is newer, also if the log lost its end and has a lower position now.
+  if (method !== "GET" && position && (before === written || number(position) > number(written))) written = position;
   const { headers: sent } = response;
   return { data, position, tag: sent.get("etag"), next: nextOf(sent.get("link")), location: sent.get("location") };
 }

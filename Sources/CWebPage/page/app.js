@@ -22,7 +22,7 @@ let hasEvents = false;
 let opener = null;
 /** Counts the details that were opened and closed: an answer that comes late does not count. */
 let openings = 0;
-/** The event of the details, and its version: null if no answer came. */
+/** The event of the details, and its version, null if no answer came: { event, tag, isUnread }. */
 let detailed = { event: null, tag: null };
 /** The turn in which the visitor opens an event that is still being read; null for none. */
 let opening = null;
@@ -104,7 +104,7 @@ async function open(id, { focuses = true, moves = true, zoom = 0, isAgain = fals
       const known = view.event(id) ?? (detailed.event?.id === id ? detailed.event : null);
       // Without an answer the event is shown as it was loaded; it is read again when the connection is back.
       if (!error.isTemporary || known === null) throw error;
-      return { data: known, tag: null };
+      return { data: known, tag: detailed.event?.id === id ? detailed.tag : null };
     });
     await place.left();
     if (turn !== openings) return;
@@ -130,8 +130,10 @@ async function open(id, { focuses = true, moves = true, zoom = 0, isAgain = fals
   } catch (error) {
     if (!(error instanceof api.APIError)) throw error;
     if (turn !== openings) return;
-    announce(error.message);
-    backToList();
+    state.event = id;
+    notify("This event cannot be shown now", error.message);
+    detailed.isUnread = true;
+    if (focuses) focusDetails();
   } finally {
     if (opening === turn) opening = null;
   }
@@ -165,7 +167,9 @@ const focusDetails = () => byID("details-view").querySelector("h2").focus();
 function openAgain() {
   const { hidden, dataset } = byID("details-view");
   // What the visitor opens comes first, and is compared with the event later.
-  if (hidden || detailed.event === null || opening !== null || dataset.ending === String(state.event)) return;
+  if (hidden || opening !== null || dataset.ending === String(state.event)) return;
+  if (detailed.isUnread) open(state.event, { focuses: false, isAgain: true });
+  if (detailed.event === null) return;
   const { lat, lon } = detailed.event;
   // The map goes with an event in view. It leaves alone a visitor who looked elsewhere.
   open(state.event, { focuses: false, moves: map.contains(lat, lon), isAgain: true });
@@ -173,6 +177,7 @@ function openAgain() {
 
 /** The stream tells only of what is in view: details of an event elsewhere are compared with the event. */
 async function lookAtDetails() {
+  if (detailed.isUnread) openAgain();
   if (byID("details-view").hidden || detailed.event === null) return;
   updateGuests();
   const id = state.event;
@@ -185,7 +190,7 @@ async function lookAtForm() {
   const looking = form;
   if (looking === null || state.event === null) return;
   const end = await api.event(state.event).then(() => null, (error) => error);
-  if (looking === form && (end?.status === 404 || end?.status === 410)) form.end();
+  if (looking === form && (end?.status === 404 || end?.status === 410)) form.end(end);
 }
 
 /** Opens the form for an event that has no id yet, or for one to change. */
@@ -394,7 +399,7 @@ function addEvent() {
 /** Opens the form that the address names, with what was typed before a reload. */
 async function openForm() {
   const kept = EventForm.kept(state.event);
-  if (kept !== null) return write(kept.event, kept.tag, kept.values);
+  if (kept !== null) return write(kept.event, kept.tag, kept);
   if (state.event === null) return addEvent();
   state.form = false;
   open(state.event);

@@ -31,19 +31,28 @@ export function announce(text) {
   clearing = setTimeout(() => byID("announcement").replaceChildren(), announcementMilliseconds);
 }
 
-/** Asks a question that needs a yes. Resolves to true or false. */
+/** Answers the question that is open. */
+let answer = null;
+
+/** Asks a question that needs a yes. Resolves to true or false. A question that is still open gets a no. */
 export function confirmed(text, { yes, no = "Keep it" }) {
   const dialog = byID("question");
   const [noButton, yesButton] = dialog.querySelectorAll("button");
+  answer?.(false);
   byID("question-text").textContent = text;
   yesButton.textContent = yes;
   noButton.textContent = no;
-  dialog.returnValue = "no";
-  noButton.onclick = () => dialog.close("no");
-  yesButton.onclick = () => dialog.close("yes");
-  dialog.showModal();
   return new Promise((resolve) => {
-    dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true });
+    answer = (isYes) => {
+      answer = null;
+      dialog.close();
+      resolve(isYes);
+    };
+    noButton.onclick = () => answer?.(false);
+    yesButton.onclick = () => answer?.(true);
+    // The event of a question before comes when this one is open.
+    dialog.onclose = () => dialog.open || answer?.(false);
+    dialog.showModal();
   });
 }
 

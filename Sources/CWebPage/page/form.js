@@ -49,7 +49,7 @@ function refuse(errors) {
  * @param event the event to change; { lat, lon } of a new one, or {} while no place is chosen
  * @param tag the version that the visitor saw; null for a new event
  * @param handlers { saved(id, event, isNew), close(), moved(lat, lon, zoom) }
- * @param draft the texts of the fields, from before a reload
+ * @param draft what the form had before a reload, as EventForm.kept returns it
  */
 export class EventForm {
   #form;
@@ -64,7 +64,7 @@ export class EventForm {
   #faults = new Map();
   /** Whether the event was cancelled elsewhere, hidden or erased. */
   #isEnded = false;
-  /** Why the form says what it says: "offline", "fields", "place", "end", or null. */
+  /** Why the form says what it says: "offline", "fields", "place", or null. */
   #cause = null;
   /** The times that are right, as the visitor said. */
   #sureTimes = null;
@@ -100,9 +100,11 @@ export class EventForm {
       this.#keep();
     });
     this.#form.addEventListener("change", ({ target }) => {
-      if (target.name !== "lat" && target.name !== "lon") return;
-      this.#spread(target);
-      this.#tellPlace();
+      if (target.name === "lat" || target.name === "lon") this.#spread(target) || this.#tellPlace();
+    });
+    // A pair replaces what is in the field, selected or not.
+    this.#form.addEventListener("paste", (paste) => {
+      if (this.#spread(paste.target, paste.clipboardData?.getData("text") ?? "")) paste.preventDefault();
     });
     // A browser tells by no event of its own that a part of a time went.
     for (const name of ["input", "change", "keyup", "focusout"]) this.#form.addEventListener(name, () => this.#forgetMended());
@@ -110,12 +112,14 @@ export class EventForm {
     for (const { name } of fields) this.#show(name, this.#event);
     this.#texts = this.#read();
     if (draft === null) return;
-    for (const [name, text] of Object.entries(draft)) {
+    this.#zone = draft.zone;
+    for (const [name, text] of Object.entries(draft.values)) {
       const input = this.#form.elements[name];
       input.value = text;
       if (input.type === "datetime-local") this.#showTurns(input);
     }
     this.#keep();
+    this.tellZone();
   }
 
   /** Shows what an event has in a field. */
@@ -142,7 +146,7 @@ export class EventForm {
         : times.length > 1 ? `The clock goes back and shows ${clock} twice.` : "";
   }
 
-  /** What the form of this event had before the page was loaded again: { event, tag, values }; null without a text. */
+  /** What the form of this event had before the page was loaded again: { event, tag, zone, values }; null without a text. */
   static kept(id) {
     const kept = ofTab.get(keptName);
     return kept !== null && (kept.event.id ?? null) === id ? kept : null;
@@ -151,9 +155,14 @@ export class EventForm {
   /** The text is saved or given up. */
   static forget() { ofTab.set(keptName, null); }
 
+  /** Keeps the texts that the visitor wrote. Half a time has no text, and none would end the event's own. */
   #keep() {
     this.#hasInput = true;
-    ofTab.set(keptName, { event: this.#event, tag: this.#tag, values: this.#read() });
+    const texts = this.#read();
+    const written = fields.map(({ name }) => name).filter((name) => this.#isChanged(name, texts) && !this.#isUnread(name));
+    const names = written.flatMap((name) => [name, turnOf(name)]).filter((name) => name in texts);
+    const values = Object.fromEntries(names.map((name) => [name, texts[name]]));
+    ofTab.set(keptName, { event: this.#event, tag: this.#tag, zone: this.#zone, values });
   }
 
   #read() { return Object.fromEntries(new FormData(this.#form)); }
@@ -163,11 +172,13 @@ export class EventForm {
 
   focus() { byID("form-title").focus(); }
 
-  /** The event is not there any more. */
-  end() {
+  /** The event is not there any more. @param status of the answer of the API */
+  end({ status }) {
     if (this.#isEnded) return;
+    const reason = status === 410 ? "cancelled elsewhere" : "removed";
+    this.#say(`This event was ${reason}: nothing can change it any more. Your text stays here until you leave.`);
     this.#isEnded = true;
-    this.#say("This event was cancelled elsewhere: nothing can change it any more. Your text stays here until you leave.", "end");
+    this.#form.querySelector("[type=submit]").ariaDisabled = "true";
   }
 
   /** Says in which zone the times are, if it is another one now. Returns whether the visitor must look at them again. */
@@ -176,8 +187,11 @@ export class EventForm {
     this.#zone = zone();
     this.#form.querySelector(".zone").textContent = `Times are in your zone, ${this.#zone}.`;
     const names = fields.map(({ name }) => name).filter(isTime);
-    const written = names.filter((name) => this.#isChanged(name));
-    for (const name of names.filter((name) => !written.includes(name))) this.#reset(name);
+    const written = names.filter((name) => this.#isChanged(name) || this.#isUnread(name));
+    for (const name of names) {
+      if (written.includes(name)) this.#showTurns(this.#form.elements[name]);
+      else this.#reset(name);
+    }
     if (written.length === 0) return false;
     this.#say(`Your clock is in the zone ${this.#zone} now. Look at the times again before you send them.`);
     return true;
@@ -186,10 +200,14 @@ export class EventForm {
   /** Whether the visitor typed or chose what would be lost. The browser tells nothing of a text that it cannot read. */
   get hasInput() { return this.#hasInput || Object.keys(this.#unreadable).length > 0; }
 
+  /** Whether the browser cannot read a field, such as half a time: its text is empty then. */
+  #isUnread(name) { return this.#form.elements[name].validity.badInput; }
+
   /** What is wrong with texts that are no time and no number, such as a date without a time: { ended_at: "…" }. */
   get #unreadable() {
-    const isRead = ({ value, validity }, isPlace) => !validity.badInput && !(isPlace && value.trim() !== "" && degrees(value.trim()) === null);
-    const unread = fields.filter(({ name, isPlace }) => !isRead(this.#form.elements[name], isPlace));
+    const isNumber = (text) => text === "" || degrees(text) !== null;
+    const unread = fields.filter(({ name, isPlace }) =>
+      this.#isUnread(name) || (isPlace && !isNumber(this.#form.elements[name].value.trim())));
     return Object.fromEntries(unread.map(({ name, isPlace }) => [
       name,
       isTime(name) ? "A part is missing, or there is no such day: write the date and the time."
@@ -207,12 +225,13 @@ export class EventForm {
     announce(`The place is ${lat}, ${lon}.`);
   }
 
-  /** Puts the two numbers of a text, such as one from another map, into their fields. */
-  #spread(field) {
-    const found = field.name === "lat" || field.name === "lon" ? coordinates(field.value.trim()) : null;
-    if (found === null) return;
+  /** Puts the two numbers of a text, such as one from another map, into their fields. Returns whether it has two. */
+  #spread({ name, value }, text = value) {
+    const found = name === "lat" || name === "lon" ? coordinates(text.trim()) : null;
+    if (found === null) return false;
     this.place(found.lat, found.lon);
     this.#tellPlace();
+    return true;
   }
 
   #row({ name, label, required, isPlace, ...attributes }) {
@@ -231,6 +250,8 @@ export class EventForm {
   #here() {
     navigator.geolocation.getCurrentPosition(
       ({ coords }) => {
+        // The visitor may have left meanwhile.
+        if (!this.#form.checkVisibility()) return;
         this.place(Number(coords.latitude.toFixed(6)), Number(coords.longitude.toFixed(6)));
         this.#tellPlace(streetZoom);
       },
@@ -261,9 +282,13 @@ export class EventForm {
     const both = parts.filter((part) => part.some((name) => event[name] !== before[name])).filter((part) => {
       const isMine = part.some((name) => this.#isChanged(name));
       const isSame = part.every((name) => this.#form.elements[name].value === textIn(event, name));
-      if (!isMine || isSame) part.forEach((name) => this.#reset(name));
-      // What both changed is sent again, whatever it becomes.
-      else for (const name of part) this.#texts[name] = null;
+      if (!isMine || isSame) {
+        part.forEach((name) => this.#reset(name));
+        if (part.includes("lat")) this.#tellPlace();
+      } else {
+        // What both changed is sent again, whatever it becomes.
+        for (const name of part) this.#texts[name] = null;
+      }
       return isMine && !isSame;
     });
     if (this.#hasInput) this.#keep();
@@ -287,10 +312,13 @@ export class EventForm {
           this.#mark(name, "");
         }
         if (first === "lat") this.#tellPlace();
+        this.#keep();
+        if (this.#form.querySelector(".error button") === null) this.#say("");
         this.#form.elements[first].focus();
       };
-      // The other version stays in view while the visitor goes on writing.
+      // The other version stays in view while the visitor goes on writing. What is written is not wrong.
       this.#faults.delete(first);
+      this.#form.elements[first].removeAttribute("aria-invalid");
       byID(`error-${first}`).append(" ", element("button", { type: "button", class: "link", onclick: take }, "Take that"));
     }
   }
@@ -300,7 +328,10 @@ export class EventForm {
     const texts = this.#read();
     const read = ({ name, type, isPlace }) => {
       const text = texts[name].trim();
-      if (isTime(name)) return fromInput(text)[texts[turnOf(name)]] ?? null;
+      if (isTime(name)) {
+        const times = fromInput(text);
+        return times[texts[turnOf(name)]] ?? times[0] ?? null;
+      }
       return text === "" ? null : isPlace ? degrees(text) : type === "number" ? Number(text) : text;
     };
     return Object.fromEntries(fields.filter(({ name }) => !changed || this.#isChanged(name, texts)).map((field) => [field.name, read(field)]));
@@ -322,7 +353,7 @@ export class EventForm {
       this.#showErrors(error.fields);
       this.#say(this.#text(error), error.isOffline ? "offline" : Object.keys(error.fields).length > 0 ? "fields" : null);
       this.#offer(error.both ?? []);
-      if (error.status === 404 || error.status === 410) this.end();
+      if (error.status === 404 || error.status === 410) this.end(error);
     } finally {
       button.disabled = false;
     }
@@ -349,6 +380,8 @@ export class EventForm {
     try {
       const id = await signedIn(async () => {
         if (isNew) return api.create(event, this.#key);
+        // The event was shown without its version, while the server did not answer: it is read first.
+        if (this.#tag === null) throw new api.APIError(412);
         await api.update(this.#event.id, changes, this.#tag, this.#key);
         return this.#event.id;
       });
@@ -359,6 +392,8 @@ export class EventForm {
     } catch (error) {
       if (error.status !== 412) throw error;
       const { data, tag } = await api.event(this.#event.id);
+      // The same version would be refused again.
+      if (tag === this.#tag) throw error;
       const both = this.#adopt(data, tag);
       this.#key = api.newKey();
       if (both.length === 0) return false;
@@ -385,6 +420,7 @@ export class EventForm {
   }
 
   #say(text, cause = null) {
+    if (this.#isEnded) return;
     this.#cause = cause;
     this.#form.querySelector(".problem").textContent = text;
   }

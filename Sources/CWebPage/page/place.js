@@ -59,18 +59,19 @@ export const left = () => leaving?.promise;
 
 const number = String.raw`[-+−]?\d+(?:[.,]\d+)?`;
 const oneNumber = new RegExp(`^${number}$`);
-const twoNumbers = new RegExp(String.raw`^\(?(${number})\s*°?\s*([NS]?)[,;\s]+(${number})\s*°?\s*([EW]?)\)?$`, "i");
+const twoNumbers = new RegExp(
+  String.raw`^(?:geo:|[([])?\s*([NS]?)\s*(${number})\s*°?\s*([NS]?)\s*[,;/\s]\s*([EW]?)\s*(${number})\s*°?\s*([EW]?)\s*[)\],;]?$`, "i");
 
 /** The number of degrees in a text, with a decimal point or comma; null if there is none. */
 export const degrees = (text) => (oneNumber.test(text) ? Number(text.replace(",", ".").replace("−", "-")) : null);
 
-/** The two numbers of a text such as "40.7128, -74.0060" or "48,85° N; 2,35° E", as texts: { lat, lon }. Null for another text. */
+/** The two numbers of a text such as "40.7128, -74.0060" or "N 48,85° / E 2,35°", as texts: { lat, lon }. Null for another text. */
 export function coordinates(text) {
   // "52,5" is one number.
   if (oneNumber.test(text)) return null;
-  const [, lat, north, lon, east] = text.match(twoNumbers) ?? [];
-  const signed = (text, side) => (/[SW]/i.test(side) ? "-" : "") + text.replace(",", ".").replace("−", "-");
-  return lat === undefined ? null : { lat: signed(lat, north), lon: signed(lon, east) };
+  const [, north, lat, side, east, lon, otherSide] = text.match(twoNumbers) ?? [];
+  const signed = (text, sides) => (/[SW]/i.test(sides) ? "-" : "") + text.replace(",", ".").replace("−", "-");
+  return lat === undefined ? null : { lat: signed(lat, north + side), lon: signed(lon, east + otherSide) };
 }
 
 const earthKilometres = 6371.0088;

@@ -13,7 +13,7 @@ const pagesAtOnce = 5;
 /** Below this zoom the events of a city lie on top of each other: clusters tell more, unless there are few events. */
 const overviewZoom = 9;
 const overviewLimit = 60;
-/** The pause before clusters are counted again because something changed. */
+/** The pause before clusters are counted again because something changed; it is as much longer as the list of a place has pages. */
 const pauseMilliseconds = 1500;
 
 export class View {
@@ -57,7 +57,7 @@ export class View {
     // One's own events are the same everywhere.
     const key = `${mine ? "mine" : box(bounds)} ${when}`;
     const isSame = this.#where?.key === key;
-    if (!isSame) this.#pages = pagesAtOnce;
+    if (!isSame || this.#where.listed !== listed) this.#pages = pagesAtOnce;
     this.#where = { bounds, zoom, when, mine, listed, key };
     if (mine && isSame && this.#shown.kind === "mine") return;
     return this.reload();
@@ -190,6 +190,7 @@ export class View {
 
   /** Not at every change: a busy world changes all the time. */
   #loadSoon() {
-    this.#timer ??= setTimeout(() => this.reload(), pauseMilliseconds);
+    const pages = Math.ceil((this.#shown.place?.events.length ?? 1) / api.pageLimit);
+    this.#timer ??= setTimeout(() => this.reload(), pauseMilliseconds * Math.max(pages, 1));
   }
 }
