@@ -11,10 +11,10 @@ public struct LogCursor: Sendable, Hashable {
 
     /// - Parameters:
     ///   - id: of the recorded event
-    ///   - recordedAt: its time
-    public init(position: Int64, id: UUID, recordedAt: Timestamp) {
+    ///   - recordedAt: its time; `nil` if it cannot be read
+    public init(position: Int64, id: UUID, recordedAt: Timestamp?) {
         let random = id.bytes.withRawSpan { UInt32(bigEndian: $0.load(at: 12)) }
-        self.init(position: position, mark: random ^ UInt32(truncatingIfNeeded: recordedAt.milliseconds))
+        self.init(position: position, mark: random ^ UInt32(truncatingIfNeeded: recordedAt?.milliseconds ?? 0))
     }
 
     public init(position: Int64, of envelope: EventEnvelope<some Any>) {

@@ -133,7 +133,7 @@ extension LogReader {
         var page = LogPage(after: start, events: [], end: start)
         for row in try await client.query(Self.pageQuery(after: start.position, limit: limit, filter: filter)) {
             let found = try Int64(row.cell(0))
-            let cursor = LogCursor(position: found, id: try UUID(row.cell(1)), recordedAt: try Timestamp(row.cell(6)))
+            let cursor = LogCursor(position: found, id: try UUID(row.cell(1)), recordedAt: try? Timestamp(row.cell(6)))
             if found == start.position {
                 page.after = cursor
                 page.end = page.after
