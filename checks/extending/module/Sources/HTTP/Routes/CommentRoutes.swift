@@ -31,7 +31,7 @@ private struct CommentRoutes: Sendable {
         let (number, position) = try await api.withCaller(device, commandContext) { author, context in
             try await comments.add(text, to: event, by: author, context: context)
         }
-        return Response(json: ["number": JSON(number)], recordedAt: position)
+        return await api.response(["number": JSON(number)], recordedAt: position)
     }
 
     private func listComments(_ request: Request, _ context: RequestContext) async throws -> Response {
