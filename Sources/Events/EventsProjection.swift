@@ -8,7 +8,7 @@ internal import Users
 struct EventsProjection: Projection {
     static let name = "events"
     static let version: Int32 = 1
-    static let personalColumns: Set<String> = ["address", "lat", "lon", "band", "x", "y", "z"]
+    static let personalColumns: Set<String> = ["name", "address", "lat", "lon", "band", "x", "y", "z"]
 
     struct Changes: Sendable, Hashable {
         /// The events of the batch's `EventCreated`, as the whole batch leaves them, by id.

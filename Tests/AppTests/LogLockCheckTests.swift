@@ -11,7 +11,7 @@ import Testing
 @Suite struct `The log's lock in the doctor` {
     private static func holder(waitedSeconds: Double, silentSince: Double?) -> LogLock.Holder {
         LogLock.Holder(
-            process: 4711, name: "humon tea:8080", address: "10.0.0.7", holdsLogLock: true,
+            process: 4711, name: "humon tea:8080", role: "humon", address: "10.0.0.7", holdsLogLock: true,
             beganAt: Timestamp(milliseconds: 1_379_289_600_123),
             waiting: 3,
             waitedSeconds: waitedSeconds, silentSince: silentSince)
@@ -22,7 +22,7 @@ import Testing
         #expect(check.state == .bad)
         #expect(
             check.result
-                == "held by humon tea:8080 (10.0.0.7) since 2013-09-16T00:00:00.123Z; its client is silent; 3 sessions wait, the first for 1 min 37 s"
+                == "held by humon tea:8080 (humon at 10.0.0.7) since 2013-09-16T00:00:00.123Z; its client is silent; 3 sessions wait, the first for 1 min 37 s"
         )
         #expect(check.hint?.contains("SELECT pg_terminate_backend(4711);") == true)
     }
@@ -57,7 +57,7 @@ import Testing
                     #expect(doctor.status == 2)
                     #expect(
                         doctor.output.firstMatch(
-                            of: /log lock +bad +held by postgres-client since .*; its client is silent; 1 session waits/)
+                            of: /log lock +bad +held by postgres-client \(\w+\) since .*; its client is silent; 1 session waits/)
                             != nil, "\(doctor.output)")
                     append.cancel()
                 }

@@ -13,6 +13,8 @@ public struct LogLock: Sendable {
         public var process: Int32
         /// Its `application_name`, which names the node or the command.
         public var name: String
+        /// Its role in PostgreSQL; `nil` for a process of PostgreSQL itself.
+        public var role: String?
         /// Its IP address; `nil` if it uses a Unix socket, or if this session may not see that.
         public var address: String?
         /// Whether it holds the log's lock, and not only another lock that the holder waits for, such as one of a read model.
@@ -51,16 +53,16 @@ public struct LogLock: Sendable {
                 SELECT unnest(pg_blocking_pids(l.pid)), false FROM locks AS l JOIN pg_stat_activity AS a USING (pid)
                 WHERE l.granted AND a.wait_event_type = 'Lock'
             )
-            SELECT a.pid, coalesce(a.application_name, ''), host(a.client_addr), s.holds_log_lock, a.xact_start, w.waiting,
+            SELECT a.pid, coalesce(a.application_name, ''), a.usename::text, host(a.client_addr), s.holds_log_lock, a.xact_start, w.waiting,
                 coalesce(w.seconds, 0),
                 CASE WHEN a.wait_event_type = 'Client' AND a.query NOT ILIKE 'COPY %' THEN extract(epoch FROM a.state_change)::float8 END
             FROM sessions AS s JOIN pg_stat_activity AS a USING (pid) CROSS JOIN waits AS w
             WHERE w.waiting > 0 ORDER BY s.holds_log_lock, a.pid
             """,
-        ])[1].decode((Int32, String, String?, Bool, Timestamp?, Int64, Double, Double?).self).map {
+        ])[1].decode((Int32, String, String?, String?, Bool, Timestamp?, Int64, Double, Double?).self).map {
             Holder(
-                process: $0, name: $1, address: $2, holdsLogLock: $3, beganAt: $4, waiting: $5, waitedSeconds: $6, silentSince: $7
-            )
+                process: $0, name: $1, role: $2, address: $3, holdsLogLock: $4, beganAt: $5, waiting: $6, waitedSeconds: $7,
+                silentSince: $8)
         }
     }
 
