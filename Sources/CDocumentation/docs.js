@@ -12,7 +12,7 @@ function showTarget() {
   const target = byID(location.hash.slice(1));
   if (!target || !main.contains(target) || target === main) return;
   if (target.closest("[hidden]")) filter("");
-  for (let part = target.matches("article") ? target.firstElementChild : target; part; part = part.parentElement) {
+  for (let part = target.querySelector(":scope > details") ?? target; part; part = part.parentElement) {
     if (part instanceof HTMLDetailsElement) part.open = true;
   }
   target.scrollIntoView();
@@ -32,6 +32,7 @@ document.addEventListener("click", (event) => {
 
 // Filter
 
+/** What the filter searches. */
 const texts = articles.map((article) => `${article.id} ${article.textContent}`.toLowerCase());
 
 /** Shows the requests and errors that have each of the words. */
@@ -70,14 +71,16 @@ for (const input of secrets) {
 function parsed(line) {
   const [, method, target] = line.match(/^curl (?:-X (\w+) )?"\$HUMON([^"]*)"/);
   const body = line.match(/-d '([^]*)'$/)?.[1].replaceAll("'\\''", "'");
-  return { method: method ?? "GET", target, body, headers: [...line.matchAll(/-H ["']([\w-]+): ([^"']*)["']/g)] };
+  const headers = [...line.matchAll(/-H ["']([\w-]+): ([^"']*)["']/g)];
+  // A server may show events to devices only.
+  if (!method && headers.length === 0) headers.push(["", "tb-device-token", "$TOKEN"]);
+  return { method: method ?? "GET", target, body, headers };
 }
 
-/** The header fields with the secrets; a field of a secret that was not typed is left out. Reads may need a token, too. */
+/** The header fields with the secrets; a field of a secret that was not typed is left out. */
 function fields(headers) {
   const found = new Headers();
-  const isRead = !headers.some(([, , value]) => value.includes("$"));
-  for (const [, name, value] of isRead ? [...headers, [null, "tb-device-token", "$TOKEN"]] : headers) {
+  for (const [, name, value] of headers) {
     let isWhole = true;
     const filled = value.replace(/\$(\w+)/, (_, variable) => {
       const secret = secrets.find((input) => input.name === variable).value.trim();
@@ -135,7 +138,7 @@ function form(line) {
     // Secrets go to this server only, so neither to another origin nor along a redirection.
     const url = URL.canParse(path.value, location.origin) ? new URL(path.value, location.origin) : null;
     if (url?.origin !== location.origin) return void (status.textContent = "The path must be one of this server.");
-    if (method === "DELETE" && !confirm(`Send DELETE ${url.pathname}? Nothing brings back what it removes.`)) return;
+    if (method === "DELETE" && !confirm(`Send DELETE ${url.pathname}?`)) return void (status.textContent = "Not sent.");
     const controller = (running = new AbortController());
     [send.textContent, status.textContent] = ["Stop", "Sending…"];
     try {

@@ -43,10 +43,10 @@ struct SessionRoutes: Sendable {
         return response
     }
 
-    /// Signs a new device up, unless the session has a user already.
+    /// Signs a new device up, unless the session has a user already: then it responds as `getSession` does.
     private func createSession(_ request: Request, _ context: RequestContext) async throws -> Response {
         let (sender, _, known) = try await session(request, context)
-        if let known { return Response(json: ["id": JSON(known.rawValue)]) }
+        if known != nil { return try await getSession(request, context) }
         try sessions.take(sender.address?.subscriber)
         try allSessions.take("")
         try dailySignUps?.take(sender.address?.subscriber)

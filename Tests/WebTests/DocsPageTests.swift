@@ -39,16 +39,24 @@ import Testing
             try await page.evaluate("location.hash = 'error-blank'; location.hash = 'getEvent'")
             try await page.until("document.querySelector('#getEvent .try')?.checkVisibility()")
             #expect(try await page.evaluate("document.getElementById('filter').value") == "")
-            // Other requests stay folded.
-            #expect(try await page.evaluate("document.querySelector('#listTasks .curl').checkVisibility()") == .bool(false))
+            // Header fields are searched, too, and an address that names nothing is no fault.
+            try await page.fill("#filter", "if-match PUT")
+            #expect(try await page.evaluate("(\(shown)).split(',').includes('replaceEvent')") == .bool(true))
+            try await page.fill("#filter", "")
+            for hash in ["100%", "errors"] {
+                // The event of the new address comes first.
+                try await page.evaluate("location.hash = '\(hash)'; new Promise((done) => setTimeout(done, 100))")
+            }
+            #expect(try await page.evaluate("document.querySelector('#errors details').open") == .bool(false))
+            // The button does what it says, also beside a request that is unfolded.
             #expect(try await page.text("#fold") == "Unfold all")
             try await page.click("#fold")
-            #expect(try await page.evaluate("document.querySelector('#listTasks .curl').checkVisibility()") == .bool(true))
-            // Header fields and errors are found, too.
-            for word in ["idempotency-key", "event_cancelled"] {
-                try await page.fill("#filter", word)
-                #expect(try await page.evaluate("\(shown).split(',').length > 3") == .bool(true), "\(word)")
-            }
+            let closed = "document.querySelectorAll('article > details:not([open])').length"
+            #expect(try await page.evaluate(closed) == JSON(0))
+            try await page.click("#fold")
+            #expect(try await page.evaluate("\(closed) === document.querySelectorAll('article').length") == .bool(true))
+            // Other requests stay folded.
+            #expect(try await page.evaluate("document.querySelector('#listTasks .curl').checkVisibility()") == .bool(false))
         }
     }
 
@@ -73,6 +81,18 @@ import Testing
             }
             let requests = try await page.events("Network.requestWillBeSent").compactMap { $0["request"]?["url"]?.string }
             #expect(requests.allSatisfy { $0.hasPrefix(live.address) || $0 == "about:blank" }, "\(requests)")
+            // A read has the token, too, and a deletion is asked for.
+            try await page.evaluate("window.original = fetch; window.fetch = (...all) => original(...(window.sent = all)); true")
+            try await page.evaluate("location.hash = 'getEvent'")
+            try await page.until("document.querySelector('#getEvent .try')?.checkVisibility()")
+            try await page.fill("#getEvent .try input", "/v1/events/1")
+            try await Self.send(live, "getEvent", status: "200")
+            #expect(try await page.evaluate("sent[1].headers.get('tb-device-token')") == "token-of-the-docs")
+            try await page.evaluate("window.confirm = () => false; location.hash = 'cancelEvent'")
+            try await page.until("document.querySelector('#cancelEvent .try')?.checkVisibility()")
+            try await page.fill("#cancelEvent .try input", "/v1/events/1")
+            try await Self.send(live, "cancelEvent", status: "Not sent.")
+            #expect(try await live.send("GET", "/v1/events/1").status == 200)
             // A stream has no end, and the visitor may stop it.
             try await Self.open(live, "followChanges")
             try await Self.send(live, "followChanges", status: "200")

@@ -96,6 +96,53 @@ import Testing
             try await page.press(button: "Save")
             try await live.untilDetails("Night")
             #expect(try await Self.start(live) == "2026-10-25T01:30:00.000Z")
+            // In another zone it comes once.
+            try await page.press(button: "Change")
+            try await page.until("!document.getElementById('form-view').hidden")
+            try await page.fill("#field-started_at", "2026-10-25T02:40")
+            try await page.fill("[name=started_at-turn]", "1")
+            try await page.zone("America/New_York")
+            try await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+            try await Self.untilStart("2026-10-25T02:40", turn: "null", page)
+            try await page.press(button: "Save")
+            try await live.untilDetails("Night")
+            #expect(try await Self.start(live) == "2026-10-25T06:40:00.000Z")
+        }
+    }
+
+    @Test func `a reload in another zone keeps what was written, but neither the times beside it nor half a time`() async throws {
+        try await LivePage.with { live, _ in
+            let page = live.page
+            let problem = "document.querySelector('#form-view .problem')?.textContent"
+            try await page.zone("Europe/Berlin")
+            try await Self.change(live, at: "2037-05-05T18:00:00.000Z")
+            try await page.fill("#field-name", "Late")
+            try await page.fill("#field-ended_at", "2037-05-06T05:00")
+            try await page.zone("Asia/Tokyo")
+            try await page.evaluate("window.isOld = true; location.reload()")
+            try await page.until("!window.isOld && \(problem).includes('Asia/Tokyo')")
+            try await Self.untilStart("2037-05-06T03:00", turn: "null", page)
+            try await page.press(button: "Save")
+            try await live.untilDetails("Late")
+            let written: JSON = ["name": "Late", "ended_at": "2037-05-05T20:00:00.000Z"]
+            #expect(try await page.evaluate("writes.filter(Boolean).map((body) => JSON.parse(body))") == .array([written]))
+            // Half a time is told of, and never sent as no time.
+            try await page.press(button: "Change")
+            try await page.until("!document.getElementById('form-view').hidden")
+            try await page.evaluate("document.getElementById('field-ended_at').focus()")
+            try await page.key("Backspace", code: 8)
+            try await page.until("document.getElementById('field-ended_at').validity.badInput")
+            try await page.zone("Africa/Lagos")
+            try await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+            try await page.until("\(problem).includes('Africa/Lagos')")
+            try await page.press(button: "Save")
+            try await page.until("document.getElementById('error-ended_at').textContent.startsWith('A part is missing')")
+            try await page.evaluate("window.isOld = true; location.reload()")
+            try await page.until("!window.isOld && document.getElementById('error-ended_at')?.textContent.includes('is lost')")
+            try await page.press(button: "Save")
+            try await live.untilDetails("Late")
+            #expect(try await page.evaluate("writes.length") == JSON(0))
+            #expect(try await live.send("GET", "/v1/events/1").body.contains(#""ended_at":"2037-05-05T20:00:00.000Z""#))
         }
     }
 

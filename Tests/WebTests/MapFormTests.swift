@@ -35,16 +35,18 @@ import Testing
                 try await page.press(button: "Correct it")
                 try await page.until("document.activeElement.id === 'field-\(field)'")
             }
-            // A yes to another question is none to this one.
+            // One yes answers one question, the later of two.
+            try await page.fill("#field-ended_at", "")
             try await page.fill("#field-started_at", "2016-05-05T20:00")
             try await page.press(button: "Add the event")
-            try await page.until("(\(question)).includes('Is that right?')")
+            try await page.until("(\(question)).includes('over: it starts on')")
             try await page.evaluate("history.back()")
-            try await page.until("(\(question)).startsWith('Leave the form?')")
+            try await page.until("(\(question)).includes('Leave the form')")
             try await page.press(button: "Leave it")
             try await page.until("!document.getElementById('list-view').hidden")
             #expect(try await live.send("GET", "/v1/events/1").status == 404)
             try await page.click("#add")
+            try await page.until("!document.getElementById('form-view').hidden")
             try await page.fill("#field-name", "Far future")
             let recent = """
                 [-3, 1].map((days) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 16))
@@ -97,18 +99,6 @@ import Testing
             }
             #expect(try await page.evaluate("writes") == JSON(2), "the session and the first event")
             #expect(try await live.send("GET", "/v1/events/1").body == stored)
-            // A reload, in another zone, keeps what was written, and nothing else.
-            try await page.press(button: "Change")
-            try await page.evaluate("document.getElementById('field-ended_at').value = ''")
-            try await page.evaluate("document.getElementById('field-ended_at').focus()")
-            for _ in 0..<2 { try await page.key("1", code: 49, text: "1") }
-            try await page.fill("#field-name", "Late")
-            try await page.zone("Asia/Tokyo")
-            try await page.evaluate("window.isOld = true; location.reload()")
-            try await page.until("!window.isOld && document.getElementById('field-name')?.value === 'Late' && \(LivePage.isLive)")
-            try await page.press(button: "Save")
-            try await live.untilDetails("Late")
-            #expect(try await live.send("GET", "/v1/events/1").body == stored.replacing("Night", with: "Late"))
         }
     }
 

@@ -183,11 +183,19 @@ import Testing
 
     @Test func `a server for members offers to sign up, and then shows its events`() async throws {
         try await LivePage.with(environment: ["HUMON_READS": "devices"]) { live, _ in
-            try await live.createEvent("Jazz night")
+            let id = try await live.createEvent("Jazz night")
             try await live.open(untilLive: false)
             try await live.page.press(button: "Sign this browser up")
             try await live.untilListed(["Jazz night"])
             try await live.page.until(LivePage.isLive)
+            // The address of an event offers it, too.
+            try await live.page.press(button: "Forget this browser")
+            try await live.page.press(button: "Forget it")
+            try await live.page.until("document.getElementById('who').textContent === ''")
+            try await live.open("map=12/52.52/13.4&when=any&event=\(id)", untilLive: false)
+            try await live.page.until("document.querySelector('#details-view h2')?.textContent.includes('cannot be shown now')")
+            try await live.page.press(button: "Sign this browser up")
+            try await live.untilDetails("Jazz night")
         }
     }
 }

@@ -107,6 +107,27 @@ import Testing
             #expect(try await page.text("#list-note") == "The first 100 are listed.")
             try await page.expectAccessible("a list with more rows")
             try await Self.untilAllListed(150, live)
+            // Five pages come at once, and further ones with a press. Here a page has 20 events.
+            try await page.press(button: "← All events")
+            try await page.evaluate(
+                """
+                const original = window.fetch;
+                window.fetch = (path, ...rest) => original(String(path).replace("limit=1000", "limit=20"), ...rest);
+                true
+                """)
+            try await page.click("[name=mine]")
+            try await Self.untilTitled("Mine: more than 100 events", page)
+            try await page.press(button: "Show more")
+            try await Self.untilTitled("Mine: 150 events", page)
+            try await live.untilListed(150)
+            try await page.click("[name=mine]")
+            try await page.click("#list .cluster")
+            try await Self.untilTitled("150 events at this place", page)
+            try await live.untilListed(100)
+            try await page.press(button: "Show more")
+            try await live.untilListed(150)
+            try await page.evaluate("window.fetch = original; true")
+            try await page.press(button: "← All events")
 
             try await Self.add(950, page)
             try await Self.untilTitled("1,100 events in view", page)

@@ -117,7 +117,8 @@ import Testing
             // Two numbers go into both fields, from a clipboard and by hand.
             for (text, field, lat, lon) in [
                 ("40.71280, -74.00600", "lat", "40.71280", "-74.00600"), ("48,8566° N; 2,3522° E", "lon", "48.8566", "2.3522"),
-                ("[33.9, -70.5]", "lat", "33.9", "-70.5"), ("S 33,9° / E 151,2°,", "lat", "-33.9", "151.2"),
+                ("N 48.8566, E 2.3522,", "lat", "48.8566", "2.3522"), ("[40.7; -74]", "lon", "40.7", "-74"),
+                ("geo:-33.9,18.4?z=9", "lat", "-33.9", "18.4"), (#"40°42'46"N 74°0'21.6"W"#, "lat", "40.712778", "-74.006000"),
                 ("(-33.86 151.2)", "lat", "-33.86", "151.2"), ("52,5", "lat", "52,5", "151.2"),
             ] {
                 try await page.evaluate("(e => { e.focus(); e.select(); })(document.getElementById('field-\(field)'))")
@@ -126,6 +127,17 @@ import Testing
                 try await page.until("document.getElementById('field-lat').value === '\(lat)'")
                 #expect(try await page.evaluate("document.getElementById('field-lon').value") == .string(lon), "\(text)")
             }
+            // A pair that is pasted between the digits of a number is one, too.
+            try await page.evaluate(
+                """
+                (data => {
+                    data.setData("text/plain", "40.7128/-74.0060");
+                    document.getElementById("field-lat").dispatchEvent(
+                        new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+                })(new DataTransfer())
+                """)
+            #expect(try await page.evaluate("document.getElementById('field-lat').value") == "40.7128")
+            #expect(try await page.evaluate("document.getElementById('field-lon').value") == "-74.0060")
             try await page.fill("#field-lat", "north")
             try await page.press(button: "Add the event")
             try await page.until("document.getElementById('error-lat').textContent.startsWith('Write a number')")
@@ -290,11 +302,36 @@ import Testing
             try await page.expectAccessible("two versions of a field")
             try await page.click("#error-address button")
             #expect(try await page.evaluate("document.getElementById('field-address').value") == "")
+            #expect(try await page.evaluate("sessionStorage.getItem('form').includes('Tempelhof')") == .bool(false))
+            #expect(try await page.text("#form-view .problem").hasPrefix("Another window changed"), "the name has two versions")
             #expect(try await page.evaluate("document.querySelectorAll('#form-view [aria-invalid]').length") == JSON(0))
             try await page.press(button: "Save")
             try await live.untilDetails("Late")
             let kept = try await stored()
             #expect(kept["name"] == "Late" && kept["address"] == .null && kept["ended_at"] != .null)
+            // A version that the page could not read is read before it is changed.
+            try await page.evaluate(
+                """
+                const original = window.fetch;
+                window.refused = 0;
+                window.unconditional = 0;
+                window.fetch = async (path, options) => {
+                    if (options?.headers?.["idempotency-key"] && !options.headers["if-match"]) unconditional += 1;
+                    if (path !== "/v1/events/1" || options?.method !== "GET" || refused > 0) return original(path, options);
+                    refused += 1;
+                    return new Response("{}", { status: 503 });
+                };
+                true
+                """)
+            try await other(#"{ ended_at: null }"#)
+            try await page.until("refused === 1")
+            try await page.press(button: "Change")
+            try await page.until("!document.getElementById('form-view').hidden")
+            try await page.fill("#field-address", "Tempelhof")
+            try await page.press(button: "Save")
+            try await live.untilDetails("Late")
+            #expect(try await stored()["address"] == "Tempelhof")
+            #expect(try await page.evaluate("unconditional") == JSON(0))
             // The form learns without a request of its own that the event is cancelled, and keeps the text.
             try await page.press(button: "Change")
             try await page.fill("#field-name", "Later")
@@ -302,6 +339,7 @@ import Testing
             try await page.until(
                 "document.querySelector('#form-view .problem')?.textContent.startsWith('This event was cancelled elsewhere')")
             #expect(try await page.evaluate("document.getElementById('field-name').value") == "Later")
+            #expect(try await page.evaluate("document.querySelector('#form-view [type=submit]').ariaDisabled") == "true")
             try await page.press(button: "← Back")
             try await page.press(button: "Leave it")
             try await page.until("document.querySelector('#details-view:not([hidden]) h2')?.textContent === 'Cancelled: Late'")

@@ -206,6 +206,8 @@ import Testing
                 let answer = await page.send(.get, "/session", ownPage.merging(["cookie": other]) { $1 })
                 #expect((answer.id, answer.cookie) == (signedUp.id, "\(token).20000"), "\(other)")
             }
+            let again = await page.send(.post, "/session", ownPage.merging(["cookie": "\(token)"]) { $1 })
+            #expect((again.id, again.cookie) == (signedUp.id, "\(token).20000"))
             #expect(await page.createEvent(cookie: cookie, ownPage).status == 200)
         }
     }

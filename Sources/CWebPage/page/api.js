@@ -78,7 +78,9 @@ export async function request(method, path, { body, signal, headers = {} } = {})
   // A write that began after the last one is newer, also if the log lost its end and has a lower position now.
   if (method !== "GET" && position && (before === written || number(position) > number(written))) written = position;
   const { headers: sent } = response;
-  return { data, position, tag: sent.get("etag"), next: nextOf(sent.get("link")), location: sent.get("location") };
+  // A proxy that compresses answers makes the tag weak, and a weak one matches nothing.
+  const tag = sent.get("etag")?.replace(/^W\//, "") ?? null;
+  return { data, position, tag, next: nextOf(sent.get("link")), location: sent.get("location") };
 }
 
 const nextOf = (link) => link?.match(/<([^>]*)>; *rel="?next/)?.[1] ?? null;

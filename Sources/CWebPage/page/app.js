@@ -22,8 +22,8 @@ let hasEvents = false;
 let opener = null;
 /** Counts the details that were opened and closed: an answer that comes late does not count. */
 let openings = 0;
-/** The event of the details, and its version, null if no answer came: { event, tag, isUnread }. */
-let detailed = { event: null, tag: null };
+/** The event of the details, and its version: null if no answer came. again: how the event of a notice is read again, if it is */
+let detailed = { event: null, tag: null, again: null };
 /** The turn in which the visitor opens an event that is still being read; null for none. */
 let opening = null;
 /** Where the visitor is; null before the visitor tells. */
@@ -104,17 +104,17 @@ async function open(id, { focuses = true, moves = true, zoom = 0, isAgain = fals
       const known = view.event(id) ?? (detailed.event?.id === id ? detailed.event : null);
       // Without an answer the event is shown as it was loaded; it is read again when the connection is back.
       if (!error.isTemporary || known === null) throw error;
-      return { data: known, tag: detailed.event?.id === id ? detailed.tag : null };
+      return { data: known, tag: known === detailed.event ? detailed.tag : null };
     });
     await place.left();
     if (turn !== openings) return;
     const hadFocus = byID("details-view").contains(document.activeElement);
     state.event = id;
     if (end !== null) {
-      if (isAgain) announce("This event is no longer there.");
+      if (detailed.event !== null && isAgain) announce("This event is no longer there.");
       notifyOfEnd(end);
     } else {
-      detailed = { event: data, tag };
+      detailed = { event: data, tag, again: null };
       showPanel("details", data.name);
       showDetails(data, tag, {
         close: () => backToList(), edit: write,
@@ -129,10 +129,12 @@ async function open(id, { focuses = true, moves = true, zoom = 0, isAgain = fals
     if (focuses || hadFocus) focusDetails();
   } catch (error) {
     if (!(error instanceof api.APIError)) throw error;
-    if (turn !== openings) return;
+    await place.left();
+    // A notice stays as it is.
+    if (turn !== openings || (isAgain && detailed.again)) return;
     state.event = id;
-    notify("This event cannot be shown now", error.message);
-    detailed.isUnread = true;
+    notify("This event cannot be shown now", error.message, null, error.status === 401 ? { signUp } : {});
+    detailed.again = { moves, zoom, isPolled: error.isTemporary };
     if (focuses) focusDetails();
   } finally {
     if (opening === turn) opening = null;
@@ -140,11 +142,11 @@ async function open(id, { focuses = true, moves = true, zoom = 0, isAgain = fals
 }
 
 /** Says something in the place of the details or of the form, until the visitor leaves. @param event its time and place are shown */
-function notify(title, text, event = null) {
+function notify(title, text, event = null, handlers = {}) {
   openings += 1;
-  detailed = { event: null, tag: null };
+  detailed = { event: null, tag: null, again: null };
   showPanel("details", title);
-  showNotice(title, text, event, { close: () => backToList() });
+  showNotice(title, text, event, { close: () => backToList(), ...handlers });
   map.hint(null);
   map.select(event);
   save();
@@ -154,6 +156,7 @@ function notify(title, text, event = null) {
 function notifyOfEnd({ status, message, event }) {
   if (event !== null) notify(`Cancelled: ${event.name}`, "The owner cancelled this event for ever.", event);
   else notify("This event is not there", status === 410 ? message : "It was removed, or the address is not right.");
+  detailed.again = { moves: false };
 }
 
 function adviseCookies() {
@@ -161,23 +164,24 @@ function adviseCookies() {
   focusDetails();
 }
 
+const signUp = () => (session.keepsCookies()
+  ? session.signedIn(() => view.reload()).catch(({ message }) => announce(message)) : adviseCookies());
+
 const focusDetails = () => byID("details-view").querySelector("h2").focus();
 
-/** Reads the event of the details again, if they are shown. */
+/** Reads the event of the details or of a notice again, if they are shown. */
 function openAgain() {
   const { hidden, dataset } = byID("details-view");
   // What the visitor opens comes first, and is compared with the event later.
-  if (hidden || opening !== null || dataset.ending === String(state.event)) return;
-  if (detailed.isUnread) open(state.event, { focuses: false, isAgain: true });
-  if (detailed.event === null) return;
-  const { lat, lon } = detailed.event;
+  const { event, again } = detailed;
+  if (hidden || (event ?? again) === null || opening !== null || dataset.ending === String(state.event)) return;
   // The map goes with an event in view. It leaves alone a visitor who looked elsewhere.
-  open(state.event, { focuses: false, moves: map.contains(lat, lon), isAgain: true });
+  open(state.event, { ...(again ?? { moves: map.contains(event.lat, event.lon) }), focuses: false, isAgain: true });
 }
 
 /** The stream tells only of what is in view: details of an event elsewhere are compared with the event. */
 async function lookAtDetails() {
-  if (detailed.isUnread) openAgain();
+  if (detailed.again?.isPolled) return openAgain();
   if (byID("details-view").hidden || detailed.event === null) return;
   updateGuests();
   const id = state.event;
@@ -327,8 +331,7 @@ const view = new View({
   busy: (isBusy) => byID("list").setAttribute("aria-busy", String(isBusy)),
   refused() {
     this.state("failed", "Not signed up");
-    showSignUp(() => (session.keepsCookies()
-      ? session.signedIn(() => view.reload()).catch(({ message }) => announce(message)) : adviseCookies()));
+    showSignUp(signUp);
   },
   state(name, text) {
     const before = showStatus(name, text);

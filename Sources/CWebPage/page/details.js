@@ -61,12 +61,13 @@ export function showDetails(event, tag, handlers) {
   for (const update of Object.values(shown)) update();
 }
 
-/** Shows a text in place of an event. @param event its time and place are shown below  @param handlers { close() } */
-export function showNotice(title, text, event, { close }) {
+/** Shows a text in place of an event. @param event its time and place are shown below  @param handlers { close(), signUp() or none } */
+export function showNotice(title, text, event, { close, signUp }) {
   shown = null;
   byID("details-view").replaceChildren(
     element("button", { type: "button", class: "back", onclick: close }, "← All events"),
     element("h2", { tabindex: "-1", dir: "auto" }, title), element("p", { class: "notice" }, text),
+    ...(signUp ? [element("button", { type: "button", class: "primary", onclick: signUp }, "Sign this browser up")] : []),
     element("dl", {}, ...(event === null ? [] : whenAndWhere(event))));
 }
 

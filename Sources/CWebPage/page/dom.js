@@ -34,26 +34,26 @@ export function announce(text) {
 /** Answers the question that is open. */
 let answer = null;
 
-/** Asks a question that needs a yes. Resolves to true or false. A question that is still open gets a no. */
+/** Asks a question that needs a yes. Resolves to true or false; to false when the next question comes, so that one yes answers one question. */
 export function confirmed(text, { yes, no = "Keep it" }) {
+  answer?.(false);
+  const { promise, resolve } = Promise.withResolvers();
+  answer = resolve;
   const dialog = byID("question");
   const [noButton, yesButton] = dialog.querySelectorAll("button");
-  answer?.(false);
   byID("question-text").textContent = text;
   yesButton.textContent = yes;
   noButton.textContent = no;
-  return new Promise((resolve) => {
-    answer = (isYes) => {
-      answer = null;
-      dialog.close();
-      resolve(isYes);
-    };
-    noButton.onclick = () => answer?.(false);
-    yesButton.onclick = () => answer?.(true);
-    // The event of a question before comes when this one is open.
-    dialog.onclose = () => dialog.open || answer?.(false);
-    dialog.showModal();
-  });
+  noButton.onclick = () => dialog.close();
+  yesButton.onclick = () => {
+    resolve(true);
+    dialog.close();
+  };
+  // This comes late: another question may be open.
+  dialog.onclose = () => { if (!dialog.open) resolve(false); };
+  dialog.close();
+  dialog.showModal();
+  return promise;
 }
 
 /** Says what the connection is. Returns what it was before. */

@@ -49,13 +49,13 @@ function refuse(errors) {
  * @param event the event to change; { lat, lon } of a new one, or {} while no place is chosen
  * @param tag the version that the visitor saw; null for a new event
  * @param handlers { saved(id, event, isNew), close(), moved(lat, lon, zoom) }
- * @param draft what the form had before a reload, as EventForm.kept returns it
+ * @param draft what `kept` returned, from before a reload
  */
 export class EventForm {
   #form;
   #event;
   /** The zone of the times in the form. */
-  #zone = zone();
+  #zone;
   /** The texts of the fields before the visitor's first input. */
   #texts;
   #tag;
@@ -76,6 +76,7 @@ export class EventForm {
     this.#event = { ...event, started_at: event.started_at ?? nextHour() };
     this.#tag = tag;
     this.#handlers = handlers;
+    this.#zone = draft?.zone ?? zone();
     const isNew = event.id === undefined;
     this.#form = element(
       "form", { novalidate: true, "aria-labelledby": "form-title", onsubmit: (submission) => this.#submit(submission) },
@@ -93,18 +94,18 @@ export class EventForm {
         ...fields.filter(({ isPlace }) => isPlace).map((field) => this.#row(field)),
         navigator.geolocation && element("button", { type: "button", onclick: () => this.#here() }, "Here, where I am")),
       element("div", { class: "buttons" }, element("button", { type: "submit", class: "primary" }, isNew ? "Add the event" : "Save")));
-    this.#form.addEventListener("input", ({ target, inputType }) => {
+    this.#form.addEventListener("input", ({ target }) => {
       if (target.type === "datetime-local") this.#showTurns(target);
-      // A pair that is being typed is not complete yet.
-      if (inputType?.startsWith("insertFrom")) this.#spread(target);
       this.#keep();
     });
-    this.#form.addEventListener("change", ({ target }) => {
-      if (target.name === "lat" || target.name === "lon") this.#spread(target) || this.#tellPlace();
-    });
-    // A pair replaces what is in the field, selected or not.
+    // Pasted between the digits of a field, a pair would be none any more.
     this.#form.addEventListener("paste", (paste) => {
-      if (this.#spread(paste.target, paste.clipboardData?.getData("text") ?? "")) paste.preventDefault();
+      if (this.#spread(paste.target, paste.clipboardData.getData("text"))) paste.preventDefault();
+    });
+    this.#form.addEventListener("change", ({ target }) => {
+      if (target.name !== "lat" && target.name !== "lon") return;
+      this.#spread(target);
+      this.#tellPlace();
     });
     // A browser tells by no event of its own that a part of a time went.
     for (const name of ["input", "change", "keyup", "focusout"]) this.#form.addEventListener(name, () => this.#forgetMended());
@@ -112,14 +113,16 @@ export class EventForm {
     for (const { name } of fields) this.#show(name, this.#event);
     this.#texts = this.#read();
     if (draft === null) return;
-    this.#zone = draft.zone;
     for (const [name, text] of Object.entries(draft.values)) {
       const input = this.#form.elements[name];
-      input.value = text;
+      if (text !== null) input.value = text;
       if (input.type === "datetime-local") this.#showTurns(input);
     }
-    this.#keep();
     this.tellZone();
+    for (const name of Object.keys(draft.values).filter((name) => draft.values[name] === null)) {
+      this.#mark(name, "What you wrote here was no whole time, and is lost.");
+    }
+    this.#keep();
   }
 
   /** Shows what an event has in a field. */
@@ -155,14 +158,13 @@ export class EventForm {
   /** The text is saved or given up. */
   static forget() { ofTab.set(keptName, null); }
 
-  /** Keeps the texts that the visitor wrote. Half a time has no text, and none would end the event's own. */
+  /** Keeps what the visitor changed: in another zone the other times have other texts. Half a time has none, and null tells of it. */
   #keep() {
     this.#hasInput = true;
     const texts = this.#read();
-    const written = fields.map(({ name }) => name).filter((name) => this.#isChanged(name, texts) && !this.#isUnread(name));
-    const names = written.flatMap((name) => [name, turnOf(name)]).filter((name) => name in texts);
-    const values = Object.fromEntries(names.map((name) => [name, texts[name]]));
-    ofTab.set(keptName, { event: this.#event, tag: this.#tag, zone: this.#zone, values });
+    const values = fields.filter(({ name }) => this.#isChanged(name, texts)).map(({ name }) => (
+      this.#isHalf(name) ? { [name]: null } : { [name]: texts[name], [turnOf(name)]: texts[turnOf(name)] }));
+    ofTab.set(keptName, { event: this.#event, tag: this.#tag, zone: this.#zone, values: Object.assign({}, ...values) });
   }
 
   #read() { return Object.fromEntries(new FormData(this.#form)); }
@@ -172,11 +174,10 @@ export class EventForm {
 
   focus() { byID("form-title").focus(); }
 
-  /** The event is not there any more. @param status of the answer of the API */
+  /** The event is not there any more. What is said about that stays. */
   end({ status }) {
-    if (this.#isEnded) return;
-    const reason = status === 410 ? "cancelled elsewhere" : "removed";
-    this.#say(`This event was ${reason}: nothing can change it any more. Your text stays here until you leave.`);
+    const why = status === 410 ? "was cancelled elsewhere" : "was hidden or removed";
+    this.#say(`This event ${why}: nothing can change it any more. Your text stays here until you leave.`);
     this.#isEnded = true;
     this.#form.querySelector("[type=submit]").ariaDisabled = "true";
   }
@@ -187,7 +188,7 @@ export class EventForm {
     this.#zone = zone();
     this.#form.querySelector(".zone").textContent = `Times are in your zone, ${this.#zone}.`;
     const names = fields.map(({ name }) => name).filter(isTime);
-    const written = names.filter((name) => this.#isChanged(name) || this.#isUnread(name));
+    const written = names.filter((name) => this.#isChanged(name));
     for (const name of names) {
       if (written.includes(name)) this.#showTurns(this.#form.elements[name]);
       else this.#reset(name);
@@ -200,14 +201,10 @@ export class EventForm {
   /** Whether the visitor typed or chose what would be lost. The browser tells nothing of a text that it cannot read. */
   get hasInput() { return this.#hasInput || Object.keys(this.#unreadable).length > 0; }
 
-  /** Whether the browser cannot read a field, such as half a time: its text is empty then. */
-  #isUnread(name) { return this.#form.elements[name].validity.badInput; }
-
   /** What is wrong with texts that are no time and no number, such as a date without a time: { ended_at: "…" }. */
   get #unreadable() {
     const isNumber = (text) => text === "" || degrees(text) !== null;
-    const unread = fields.filter(({ name, isPlace }) =>
-      this.#isUnread(name) || (isPlace && !isNumber(this.#form.elements[name].value.trim())));
+    const unread = fields.filter(({ name, isPlace }) => this.#isHalf(name) || (isPlace && !isNumber(this.#form.elements[name].value.trim())));
     return Object.fromEntries(unread.map(({ name, isPlace }) => [
       name,
       isTime(name) ? "A part is missing, or there is no such day: write the date and the time."
@@ -225,7 +222,7 @@ export class EventForm {
     announce(`The place is ${lat}, ${lon}.`);
   }
 
-  /** Puts the two numbers of a text, such as one from another map, into their fields. Returns whether it has two. */
+  /** Puts the two numbers of a text, such as one from another map, into their fields. Returns whether there are two. */
   #spread({ name, value }, text = value) {
     const found = name === "lat" || name === "lon" ? coordinates(text.trim()) : null;
     if (found === null) return false;
@@ -248,14 +245,14 @@ export class EventForm {
   }
 
   #here() {
+    // The visitor may have left the form before the browser answers.
+    const here = (use) => (answer) => { if (this.#form.checkVisibility()) use(answer); };
     navigator.geolocation.getCurrentPosition(
-      ({ coords }) => {
-        // The visitor may have left meanwhile.
-        if (!this.#form.checkVisibility()) return;
+      here(({ coords }) => {
         this.place(Number(coords.latitude.toFixed(6)), Number(coords.longitude.toFixed(6)));
         this.#tellPlace(streetZoom);
-      },
-      () => this.#say("Your browser does not tell where you are. Choose the place on the map.", "place"));
+      }),
+      here(() => this.#say("Your browser does not tell where you are. Choose the place on the map.", "place")));
   }
 
   /** The place in the fields: { lat, lon }, or {} if there is none yet. */
@@ -269,9 +266,12 @@ export class EventForm {
     if (lat !== undefined) this.#handlers.moved(lat, lon, zoom);
   }
 
+  /** Whether a time lacks a part: its value is empty then. */
+  #isHalf(name) { return this.#form.elements[name].validity.badInput; }
+
   /** Whether the visitor changed a field. A text may show less than the event has, such as no seconds. */
   #isChanged(name, texts = this.#read()) {
-    return texts[name] !== this.#texts[name] || texts[turnOf(name)] !== this.#texts[turnOf(name)];
+    return this.#isHalf(name) || [name, turnOf(name)].some((key) => texts[key] !== this.#texts[key]);
   }
 
   /** Goes on from the version of another window: shows what only that one changed. Returns the parts that both changed. */
@@ -282,13 +282,9 @@ export class EventForm {
     const both = parts.filter((part) => part.some((name) => event[name] !== before[name])).filter((part) => {
       const isMine = part.some((name) => this.#isChanged(name));
       const isSame = part.every((name) => this.#form.elements[name].value === textIn(event, name));
-      if (!isMine || isSame) {
-        part.forEach((name) => this.#reset(name));
-        if (part.includes("lat")) this.#tellPlace();
-      } else {
-        // What both changed is sent again, whatever it becomes.
-        for (const name of part) this.#texts[name] = null;
-      }
+      if (!isMine || isSame) part.forEach((name) => this.#reset(name));
+      // What both changed is sent again, whatever it becomes.
+      else for (const name of part) this.#texts[name] = null;
       return isMine && !isSame;
     });
     if (this.#hasInput) this.#keep();
@@ -300,6 +296,8 @@ export class EventForm {
     this.#show(name, this.#event);
     const texts = this.#read();
     for (const key of [name, turnOf(name)]) this.#texts[key] = texts[key];
+    // The pin goes along, once both numbers are there.
+    if (name === "lon") this.#tellPlace();
   }
 
   /** Offers to take what another window made of the parts that the visitor changed, too. */
@@ -311,12 +309,10 @@ export class EventForm {
           this.#reset(name);
           this.#mark(name, "");
         }
-        if (first === "lat") this.#tellPlace();
         this.#keep();
-        if (this.#form.querySelector(".error button") === null) this.#say("");
         this.#form.elements[first].focus();
       };
-      // The other version stays in view while the visitor goes on writing. What is written is not wrong.
+      // The other version stays in view while the visitor goes on writing, and neither is wrong.
       this.#faults.delete(first);
       this.#form.elements[first].removeAttribute("aria-invalid");
       byID(`error-${first}`).append(" ", element("button", { type: "button", class: "link", onclick: take }, "Take that"));
@@ -328,10 +324,8 @@ export class EventForm {
     const texts = this.#read();
     const read = ({ name, type, isPlace }) => {
       const text = texts[name].trim();
-      if (isTime(name)) {
-        const times = fromInput(text);
-        return times[texts[turnOf(name)]] ?? times[0] ?? null;
-      }
+      const times = isTime(name) ? fromInput(text) : null;
+      if (times) return times[texts[turnOf(name)]] ?? times[0] ?? null;
       return text === "" ? null : isPlace ? degrees(text) : type === "number" ? Number(text) : text;
     };
     return Object.fromEntries(fields.filter(({ name }) => !changed || this.#isChanged(name, texts)).map((field) => [field.name, read(field)]));
@@ -380,7 +374,7 @@ export class EventForm {
     try {
       const id = await signedIn(async () => {
         if (isNew) return api.create(event, this.#key);
-        // The event was shown without its version, while the server did not answer: it is read first.
+        // The version is not known: it is read first, and merged.
         if (this.#tag === null) throw new api.APIError(412);
         await api.update(this.#event.id, changes, this.#tag, this.#key);
         return this.#event.id;
@@ -392,8 +386,8 @@ export class EventForm {
     } catch (error) {
       if (error.status !== 412) throw error;
       const { data, tag } = await api.event(this.#event.id);
-      // The same version would be refused again.
-      if (tag === this.#tag) throw error;
+      // There is no other version: the same request would be refused for ever.
+      if (tag === this.#tag) throw new api.APIError(500, { detail: "The server refuses this change without a newer version." });
       const both = this.#adopt(data, tag);
       this.#key = api.newKey();
       if (both.length === 0) return false;
@@ -435,16 +429,16 @@ export class EventForm {
   #forgetMended() {
     const mended = [...this.#faults].filter(([name, state]) => this.#stateOf(name) !== state);
     for (const [name] of mended) this.#mark(name, "");
-    if (mended.length > 0 && this.#faults.size === 0 && this.#cause === "fields") this.#say("");
   }
 
-  /** @param error "" for none */
+  /** Says what is wrong with a field. What was said about all of them ends with the last one. @param error "" for none */
   #mark(name, error) {
     byID(`error-${name}`).textContent = error;
     if (error === "") this.#faults.delete(name);
     else this.#faults.set(name, this.#stateOf(name));
     if (error !== "") this.#form.elements[name].setAttribute("aria-invalid", "true");
     else this.#form.elements[name].removeAttribute("aria-invalid");
+    if (this.#cause === "fields" && !this.#form.querySelector(".error:not(:empty)")) this.#say("");
   }
 
   #showErrors(errors) {

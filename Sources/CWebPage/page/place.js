@@ -59,19 +59,25 @@ export const left = () => leaving?.promise;
 
 const number = String.raw`[-+−]?\d+(?:[.,]\d+)?`;
 const oneNumber = new RegExp(`^${number}$`);
-const twoNumbers = new RegExp(
-  String.raw`^(?:geo:|[([])?\s*([NS]?)\s*(${number})\s*°?\s*([NS]?)\s*[,;/\s]\s*([EW]?)\s*(${number})\s*°?\s*([EW]?)\s*[)\],;]?$`, "i");
+const part = (mark) => String.raw`(?:(\d+(?:[.,]\d+)?)\s*(?:${mark})\s*)?`;
+const angle = (sides) => String.raw`([${sides}]?)\s*(${number})\s*(?:°\s*${part("['′’]")}${part(`["″”]|''`)})?([${sides}]?)`;
+const twoAngles = new RegExp(String.raw`^(?:geo:)?[[(]?\s*${angle("NS")}\s*[,;/\s]\s*${angle("EW")}\s*[\])]?,?(?:[;?]\w+=.*)?$`, "i");
 
 /** The number of degrees in a text, with a decimal point or comma; null if there is none. */
 export const degrees = (text) => (oneNumber.test(text) ? Number(text.replace(",", ".").replace("−", "-")) : null);
 
-/** The two numbers of a text such as "40.7128, -74.0060" or "N 48,85° / E 2,35°", as texts: { lat, lon }. Null for another text. */
+/** The two numbers of a text such as "[40.71, -74]", "48,85° N; 2,35° E" or "40°42'46"N 74°0'21"W", as texts: { lat, lon }. Null for another. */
 export function coordinates(text) {
   // "52,5" is one number.
   if (oneNumber.test(text)) return null;
-  const [, north, lat, side, east, lon, otherSide] = text.match(twoNumbers) ?? [];
-  const signed = (text, sides) => (/[SW]/i.test(sides) ? "-" : "") + text.replace(",", ".").replace("−", "-");
-  return lat === undefined ? null : { lat: signed(lat, north + side), lon: signed(lon, east + otherSide) };
+  const found = text.match(twoAngles)?.slice(1);
+  if (!found) return null;
+  const [lat, lon] = [found.slice(0, 5), found.slice(5)].map(([before, whole, minutes, seconds, after]) => {
+    const [number, ...parts] = [whole, minutes ?? "", seconds ?? ""].map((text) => text.replace(/[-+−]/, "").replace(",", "."));
+    const sum = minutes ?? seconds ? (Number(number) + parts[0] / 60 + parts[1] / 3600).toFixed(6) : number;
+    return (/[SW]/i.test(before + after) || /[-−]/.test(whole) ? "-" : "") + sum;
+  });
+  return { lat, lon };
 }
 
 const earthKilometres = 6371.0088;

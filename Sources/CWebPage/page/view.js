@@ -13,7 +13,7 @@ const pagesAtOnce = 5;
 /** Below this zoom the events of a city lie on top of each other: clusters tell more, unless there are few events. */
 const overviewZoom = 9;
 const overviewLimit = 60;
-/** The pause before clusters are counted again because something changed; it is as much longer as the list of a place has pages. */
+/** The pause before clusters are counted again because something changed. */
 const pauseMilliseconds = 1500;
 
 export class View {
@@ -56,8 +56,8 @@ export class View {
   load({ bounds, zoom, when, mine, listed }) {
     // One's own events are the same everywhere.
     const key = `${mine ? "mine" : box(bounds)} ${when}`;
-    const isSame = this.#where?.key === key;
-    if (!isSame || this.#where.listed !== listed) this.#pages = pagesAtOnce;
+    const isSame = this.#where?.key === key && this.#where.listed === listed;
+    if (!isSame) this.#pages = pagesAtOnce;
     this.#where = { bounds, zoom, when, mine, listed, key };
     if (mine && isSame && this.#shown.kind === "mine") return;
     return this.reload();
@@ -80,16 +80,18 @@ export class View {
 
   /** The clock went on: events move to other groups and out of the window, and at midnight the window ends. */
   tick() {
-    const { kind, events, when, window } = this.#shown;
+    const { kind, place, when, window } = this.#shown;
     if (kind === "none") return;
     if (windowOf(when).to !== window.to) return this.reload();
-    if (kind === "clusters") return;
+    const list = kind === "clusters" ? place : this.#shown;
+    if (list === null) return;
     const [before, now] = [this.#time, new Date()];
     this.#time = now;
-    const kept = events.filter((event) => isWithin(event, when, now));
-    const isSame = kept.length === events.length && kept.every((event) => groupOf(event, before) === groupOf(event, now));
+    const kept = list.events.filter((event) => isWithin(event, when, now));
+    const isSame = kept.length === list.events.length && kept.every((event) => groupOf(event, before) === groupOf(event, now));
     if (isSame) return;
-    this.#shown.events = kept;
+    if (list === place) place.total -= place.events.length - kept.length;
+    list.events = kept;
     this.#handlers.shown(this.#shown);
   }
 
@@ -188,9 +190,9 @@ export class View {
     this.#handlers.gone(id, this.#shown);
   }
 
-  /** Not at every change: a busy world changes all the time. */
+  /** Not at every change: a busy world changes all the time. Each page of a listed place takes a request more, and a pause more. */
   #loadSoon() {
-    const pages = Math.ceil((this.#shown.place?.events.length ?? 1) / api.pageLimit);
-    this.#timer ??= setTimeout(() => this.reload(), pauseMilliseconds * Math.max(pages, 1));
+    const pages = Math.ceil((this.#shown.place?.events.length ?? 0) / api.pageLimit);
+    this.#timer ??= setTimeout(() => this.reload(), pauseMilliseconds * (1 + pages));
   }
 }
