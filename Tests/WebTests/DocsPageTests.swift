@@ -48,7 +48,7 @@ import Testing
                 try await page.evaluate("location.hash = '\(hash)'; new Promise((done) => setTimeout(done, 100))")
             }
             #expect(try await page.evaluate("document.querySelector('#errors details').open") == .bool(false))
-            // The button does what it says, also beside a request that is unfolded.
+            // The button "Unfold all" unfolds, also beside a request that is unfolded.
             #expect(try await page.text("#fold") == "Unfold all")
             try await page.click("#fold")
             let closed = "document.querySelectorAll('article > details:not([open])').length"

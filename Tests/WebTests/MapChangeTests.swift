@@ -126,7 +126,7 @@ import Testing
             try await live.untilDetails("Late")
             let written: JSON = ["name": "Late", "ended_at": "2037-05-05T20:00:00.000Z"]
             #expect(try await page.evaluate("writes.filter(Boolean).map((body) => JSON.parse(body))") == .array([written]))
-            // Half a time is told of, and never sent as no time.
+            // The form tells of half a time that a reload lost, and never sends it as no time.
             try await page.press(button: "Change")
             try await page.until("!document.getElementById('form-view').hidden")
             try await page.evaluate("document.getElementById('field-ended_at').focus()")
