@@ -27,6 +27,12 @@ import Testing
         #expect(check.hint?.contains("SELECT pg_terminate_backend(4711);") == true)
     }
 
+    @Test func `a process of PostgreSQL itself has neither a role nor an address`() {
+        var holder = Self.holder(waitedSeconds: 97, silentSince: nil)
+        (holder.role, holder.address, holder.beganAt) = (nil, nil, nil)
+        #expect(LogChecks.lock([holder]).result == "held by humon tea:8080; 3 sessions wait, the first for 1 min 37 s")
+    }
+
     @Test func `a lock that nobody waits for, or for a moment only, is not bad`() {
         #expect(LogChecks.lock([]).state == .ok)
         #expect(LogChecks.lock([Self.holder(waitedSeconds: 0.3, silentSince: nil)]).state == .ok)

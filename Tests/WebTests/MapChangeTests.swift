@@ -96,6 +96,23 @@ import Testing
             try await page.press(button: "Save")
             try await live.untilDetails("Night")
             #expect(try await Self.start(live) == "2026-10-25T01:30:00.000Z")
+            // The first hour of another window is not the second one of this.
+            try await page.press(button: "Change")
+            try await page.until("!document.getElementById('form-view').hidden")
+            try await page.fill("#field-started_at", "2026-10-25T02:35")
+            try await page.fill("[name=started_at-turn]", "1")
+            let other = """
+                fetch("/v1/events/1", {
+                    method: "PATCH", headers: { "content-type": "application/merge-patch+json" },
+                    body: JSON.stringify({ started_at: "2026-10-25T00:35:00Z" }),
+                }).then(({ status }) => status)
+                """
+            #expect(try await page.evaluate(other) == JSON(200))
+            try await page.press(button: "Save")
+            try await page.until("document.querySelector('#form-view .problem').textContent.startsWith('Another window changed')")
+            try await page.press(button: "Save")
+            try await live.untilDetails("Night")
+            #expect(try await Self.start(live) == "2026-10-25T01:35:00.000Z")
             // In another zone it comes once.
             try await page.press(button: "Change")
             try await page.until("!document.getElementById('form-view').hidden")

@@ -118,8 +118,11 @@ import Testing
             for (text, field, lat, lon) in [
                 ("40.71280, -74.00600", "lat", "40.71280", "-74.00600"), ("48,8566° N; 2,3522° E", "lon", "48.8566", "2.3522"),
                 ("N 48.8566, E 2.3522,", "lat", "48.8566", "2.3522"), ("[40.7; -74]", "lon", "40.7", "-74"),
-                ("geo:-33.9,18.4?z=9", "lat", "-33.9", "18.4"), (#"40°42'46"N 74°0'21.6"W"#, "lat", "40.712778", "-74.006000"),
-                ("(-33.86 151.2)", "lat", "-33.86", "151.2"), ("52,5", "lat", "52,5", "151.2"),
+                ("geo:-33.9,18.4?z=9", "lat", "-33.9", "18.4"), (#"40º42'46"N 74º0'21.6"W"#, "lat", "40.712778", "-74.006000"),
+                ("(-33.86 151.2)", "lat", "-33.86", "151.2"), ("geo:0,0?q=48.8566,2.3522(Cafe)", "lat", "48.8566", "2.3522"),
+                ("geo:48.2,16.3,183;u=9", "lon", "48.2", "16.3"), ("74.0060 W; 40.7128 N;", "lon", "40.7128", "-74.0060"),
+                ("geo:0,0?q=Paris", "lat", "geo:0,0?q=Paris", "-74.0060"), ("47° 36.123", "lat", "47° 36.123", "-74.0060"),
+                ("52,5", "lat", "52,5", "-74.0060"),
             ] {
                 try await page.evaluate("(e => { e.focus(); e.select(); })(document.getElementById('field-\(field)'))")
                 try await page.type(text)
@@ -127,17 +130,18 @@ import Testing
                 try await page.until("document.getElementById('field-lat').value === '\(lat)'")
                 #expect(try await page.evaluate("document.getElementById('field-lon').value") == .string(lon), "\(text)")
             }
-            // A pair that is pasted between the digits of a number is one, too.
-            try await page.evaluate(
+            // A pair that is pasted goes into both, and not between the digits that are there.
+            let isLeftToBrowser = try await page.evaluate(
                 """
                 (data => {
-                    data.setData("text/plain", "40.7128/-74.0060");
-                    document.getElementById("field-lat").dispatchEvent(
+                    data.setData("text/plain", "40.7128/–74.0061");
+                    return document.getElementById("field-lat").dispatchEvent(
                         new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
                 })(new DataTransfer())
                 """)
+            #expect(isLeftToBrowser == .bool(false))
             #expect(try await page.evaluate("document.getElementById('field-lat').value") == "40.7128")
-            #expect(try await page.evaluate("document.getElementById('field-lon').value") == "-74.0060")
+            #expect(try await page.evaluate("document.getElementById('field-lon').value") == "-74.0061")
             try await page.fill("#field-lat", "north")
             try await page.press(button: "Add the event")
             try await page.until("document.getElementById('error-lat').textContent.startsWith('Write a number')")

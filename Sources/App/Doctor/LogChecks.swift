@@ -55,13 +55,13 @@ struct LogChecks: Sendable {
             return Check(lockName, .ok, "no append waits for it")
         }
         let what = holder.holdsLogLock ? "held by" : "its holder waits for"
-        let address = [holder.role, holder.address].compactMap(\.self).joined(separator: " at ")
+        let client = [holder.role, holder.address].compactMap(\.self).joined(separator: " at ")
         let since = holder.beganAt.map { " since \($0)" } ?? ""
         let silence = holder.silentSince == nil ? "" : "; its client is silent"
         let waiting = holder.waiting == 1 ? "1 session waits" : "\(holder.waiting) sessions wait"
         return Check(
             lockName, .bad,
-            "\(what) \(holder.name) (\(address))\(since)\(silence); \(waiting), the first for \(Figure.duration(seconds: holder.waitedSeconds))",
+            "\(what) \(holder.name)\(client.isEmpty ? "" : " (\(client))")\(since)\(silence); \(waiting), the first for \(Figure.duration(seconds: holder.waitedSeconds))",
             hint: "Look at that node: it may be frozen. An import or a rebuild ends by itself. To end the session: "
                 + "SELECT pg_terminate_backend(\(holder.process));")
     }

@@ -157,7 +157,7 @@ export const create = async (event, key) =>
   (await request("POST", "/v1/events", { body: event, headers: { "idempotency-key": key } })).data.id;
 /** @param changes the fields that change: the others stay, and null clears one (RFC 7396) */
 export const update = (id, changes, tag, key) => request("PATCH", `/v1/events/${id}`, {
-  body: changes, headers: { "content-type": "application/merge-patch+json", "idempotency-key": key, ...(tag && { "if-match": tag }) },
+  body: changes, headers: { "content-type": "application/merge-patch+json", "idempotency-key": key, "if-match": tag },
 });
 export const cancel = (id) => request("DELETE", `/v1/events/${id}`);
 export const attend = (id) => request("PUT", `/v1/events/${id}/attendance`);

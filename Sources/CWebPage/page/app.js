@@ -130,11 +130,11 @@ async function open(id, { focuses = true, moves = true, zoom = 0, isAgain = fals
   } catch (error) {
     if (!(error instanceof api.APIError)) throw error;
     await place.left();
-    // A notice stays as it is.
-    if (turn !== openings || (isAgain && detailed.again)) return;
+    // A notice stays as it is, unless another attempt has no use.
+    if (turn !== openings || (isAgain && detailed.again && (error.isTemporary || !detailed.again.isPolled))) return;
     state.event = id;
     notify("This event cannot be shown now", error.message, null, error.status === 401 ? { signUp } : {});
-    detailed.again = { moves, zoom, isPolled: error.isTemporary };
+    detailed.again = { moves, zoom, from: place.viewText(map.view), isPolled: error.isTemporary };
     if (focuses) focusDetails();
   } finally {
     if (opening === turn) opening = null;
@@ -160,12 +160,14 @@ function notifyOfEnd({ status, message, event }) {
 }
 
 function adviseCookies() {
-  notify("Without cookies you can only look", session.cookieAdvice);
+  notify("This page needs cookies for that", session.cookieAdvice);
   focusDetails();
 }
 
 const signUp = () => (session.keepsCookies()
-  ? session.signedIn(() => view.reload()).catch(({ message }) => announce(message)) : adviseCookies());
+  ? session.signedIn(() => api.clusters(api.world, {}, 0)).then(() => view.reload()).then(openAgain)
+    .catch((error) => { if (!(error instanceof api.APIError)) throw error; announce(error.message); })
+  : adviseCookies());
 
 const focusDetails = () => byID("details-view").querySelector("h2").focus();
 
@@ -175,8 +177,9 @@ function openAgain() {
   // What the visitor opens comes first, and is compared with the event later.
   const { event, again } = detailed;
   if (hidden || (event ?? again) === null || opening !== null || dataset.ending === String(state.event)) return;
-  // The map goes with an event in view. It leaves alone a visitor who looked elsewhere.
-  open(state.event, { ...(again ?? { moves: map.contains(event.lat, event.lon) }), focuses: false, isAgain: true });
+  // The map goes with an event in view, and to the event of a notice. It leaves alone a visitor who looked elsewhere.
+  const moves = event === null ? again.moves && again.from === place.viewText(map.view) : map.contains(event.lat, event.lon);
+  open(state.event, { moves, zoom: moves ? again?.zoom : 0, focuses: false, isAgain: true });
 }
 
 /** The stream tells only of what is in view: details of an event elsewhere are compared with the event. */
@@ -497,9 +500,16 @@ loadingCities.then((list) => {
   if (view.content.kind === "clusters") listNow(view.content);
 });
 
+// Another window of the browser may have signed it up, or changed what is the visitor's, out of view of the stream.
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) return;
+  session.restore();
+  if (state.mine) view.reload();
+});
 followClock({
   look: () => { lookAtDetails(); lookAtForm(); }, minute: () => { updateClock(); view.tick(); },
   travelled: () => {
+    if (view.content.kind !== "none") listNow(view.content);
     view.reload();
     openAgain();
     form?.tellZone();

@@ -24,6 +24,8 @@ const isTime = (name) => name.endsWith("_at");
 /** The text of a field for an event. */
 const textIn = (event, name) => (isTime(name) ? inputValue(event[name]) : String(event[name] ?? ""));
 
+const inMinutes = (time) => Math.floor(Date.parse(time) / 60_000);
+
 /** What a part of an event is, in words. */
 const inWords = (event, [name, ...rest]) => (
   rest.length > 0 ? `${event.lat}, ${event.lon}` : event[name] === null ? "empty"
@@ -107,7 +109,8 @@ export class EventForm {
       this.#spread(target);
       this.#tellPlace();
     });
-    // A browser tells by no event of its own that a part of a time went.
+    // A browser tells by no event of its own that a part of a time came or went.
+    this.#form.addEventListener("keyup", () => { if (this.hasInput) this.#keep(); });
     for (const name of ["input", "change", "keyup", "focusout"]) this.#form.addEventListener(name, () => this.#forgetMended());
     byID("form-view").replaceChildren(this.#form);
     for (const { name } of fields) this.#show(name, this.#event);
@@ -121,6 +124,8 @@ export class EventForm {
     this.tellZone();
     for (const name of Object.keys(draft.values).filter((name) => draft.values[name] === null)) {
       this.#mark(name, "What you wrote here was no whole time, and is lost.");
+      // The time that is here now is right.
+      this.#form.elements[name].removeAttribute("aria-invalid");
     }
     this.#keep();
   }
@@ -263,7 +268,9 @@ export class EventForm {
 
   #tellPlace(zoom = 0) {
     const { lat, lon } = this.chosen;
-    if (lat !== undefined) this.#handlers.moved(lat, lon, zoom);
+    if (lat === undefined) return;
+    if (this.#cause === "place") this.#say("");
+    this.#handlers.moved(lat, lon, zoom);
   }
 
   /** Whether a time lacks a part: its value is empty then. */
@@ -279,9 +286,13 @@ export class EventForm {
     const before = this.#event;
     this.#event = event;
     this.#tag = tag;
+    const values = this.#values();
+    // Of two times with one text the turn tells.
+    const isTurn = (name) => !event[name] || values[name] === null || inMinutes(values[name]) === inMinutes(event[name]);
     const both = parts.filter((part) => part.some((name) => event[name] !== before[name])).filter((part) => {
       const isMine = part.some((name) => this.#isChanged(name));
-      const isSame = part.every((name) => this.#form.elements[name].value === textIn(event, name));
+      const isSame = part.every(
+        (name) => this.#form.elements[name].value === textIn(event, name) && (!isTime(name) || isTurn(name)));
       if (!isMine || isSame) part.forEach((name) => this.#reset(name));
       // What both changed is sent again, whatever it becomes.
       else for (const name of part) this.#texts[name] = null;
@@ -386,6 +397,7 @@ export class EventForm {
     } catch (error) {
       if (error.status !== 412) throw error;
       const { data, tag } = await api.event(this.#event.id);
+      if (tag === null) throw new api.APIError(500, { detail: "A proxy before the server removes the versions of answers (ETag)." });
       // There is no other version: the same request would be refused for ever.
       if (tag === this.#tag) throw new api.APIError(500, { detail: "The server refuses this change without a newer version." });
       const both = this.#adopt(data, tag);
@@ -419,9 +431,10 @@ export class EventForm {
     this.#form.querySelector(".problem").textContent = text;
   }
 
-  /** What a sentence about a field depends on: one about a time may mean both times. */
+  /** What a sentence about a field depends on: one about a time may mean both times, and their turns. */
   #stateOf(name) {
-    const names = isTime(name) ? fields.map(({ name }) => name).filter(isTime) : [name];
+    const times = fields.map(({ name }) => name).filter(isTime);
+    const names = isTime(name) ? [...times, ...times.map(turnOf)] : [name];
     return names.map((name) => this.#form.elements[name]).map(({ value, validity }) => `${value} ${validity.badInput}`).join();
   }
 

@@ -7,12 +7,13 @@ export function read(hash = location.hash) {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
   const [zoom, lat, lon] = (fields.get("map") ?? "").split("/").map(Number);
   const isUsable = [zoom, lat, lon].every(Number.isFinite) && Math.abs(lat) <= 90 && zoom >= 0 && zoom <= 19;
-  const event = fields.get("event");
+  // A chat may add its full stop to a link.
+  const event = fields.get("event")?.match(/^\d{1,15}/)?.[0];
   return {
     view: isUsable ? { zoom, lat, lon } : null,
     when: choices.includes(fields.get("when")) ? fields.get("when") : "any",
     mine: fields.get("mine") === "1",
-    event: /^\d{1,18}$/.test(event ?? "") ? Number(event) : null,
+    event: event === undefined ? null : Number(event),
     form: fields.get("form") === "1",
   };
 }
@@ -57,27 +58,39 @@ export async function leave() {
 /** Waits until no entry is being left. */
 export const left = () => leaving?.promise;
 
-const number = String.raw`[-+−]?\d+(?:[.,]\d+)?`;
+const number = String.raw`[-+]?\d+(?:[.,]\d+)?`;
 const oneNumber = new RegExp(`^${number}$`);
 const part = (mark) => String.raw`(?:(\d+(?:[.,]\d+)?)\s*(?:${mark})\s*)?`;
 const angle = (sides) => String.raw`([${sides}]?)\s*(${number})\s*(?:°\s*${part("['′’]")}${part(`["″”]|''`)})?([${sides}]?)`;
-const twoAngles = new RegExp(String.raw`^(?:geo:)?[[(]?\s*${angle("NS")}\s*[,;/\s]\s*${angle("EW")}\s*[\])]?,?(?:[;?]\w+=.*)?$`, "i");
+const angles = (one, other) => new RegExp(String.raw`^[[(]?\s*${angle(one)}\s*[,;/\s]\s*${angle(other)}\s*[\])]?[,;]?$`, "i");
+const [latFirst, lonFirst] = [angles("NS", "EW"), angles("EW", "NS")];
+
+/** A text with the signs of a keyboard instead of their kin: "−" and "–" are a minus, "º" is a degree. */
+const plain = (text) => text.replace(/[−–]/g, "-").replace(/º/g, "°");
 
 /** The number of degrees in a text, with a decimal point or comma; null if there is none. */
-export const degrees = (text) => (oneNumber.test(text) ? Number(text.replace(",", ".").replace("−", "-")) : null);
+export const degrees = (text) => (oneNumber.test(plain(text)) ? Number(plain(text).replace(",", ".")) : null);
+
+/** The pair in a geo URI (RFC 5870): Android's apps share a place as a query at 0,0. Another text stays as it is. */
+function fromURI(text) {
+  const [, point, query] = text.match(/^geo:([^,;?]+,[^,;?]+)[^?]*(?:\?(?:.*&)?q=([^(&]*))?/i) ?? [null, text];
+  return query !== undefined && /^0(\.0*)?,0(\.0*)?$/.test(point) ? query.replace(/%2C/gi, ",") : point;
+}
 
 /** The two numbers of a text such as "[40.71, -74]", "48,85° N; 2,35° E" or "40°42'46"N 74°0'21"W", as texts: { lat, lon }. Null for another. */
 export function coordinates(text) {
-  // "52,5" is one number.
-  if (oneNumber.test(text)) return null;
-  const found = text.match(twoAngles)?.slice(1);
+  const pair = plain(fromURI(text)).trim();
+  // "52,5" is one number, and "47° 36.1" one angle.
+  if (oneNumber.test(pair) || pair.match(/°/g)?.length === 1) return null;
+  const isLatFirst = latFirst.test(pair);
+  const found = pair.match(isLatFirst ? latFirst : lonFirst)?.slice(1);
   if (!found) return null;
-  const [lat, lon] = [found.slice(0, 5), found.slice(5)].map(([before, whole, minutes, seconds, after]) => {
-    const [number, ...parts] = [whole, minutes ?? "", seconds ?? ""].map((text) => text.replace(/[-+−]/, "").replace(",", "."));
+  const [one, other] = [found.slice(0, 5), found.slice(5)].map(([before, whole, minutes, seconds, after]) => {
+    const [number, ...parts] = [whole, minutes ?? "", seconds ?? ""].map((text) => text.replace(/[-+]/, "").replace(",", "."));
     const sum = minutes ?? seconds ? (Number(number) + parts[0] / 60 + parts[1] / 3600).toFixed(6) : number;
-    return (/[SW]/i.test(before + after) || /[-−]/.test(whole) ? "-" : "") + sum;
+    return (/[SW]/i.test(before + after) || whole.startsWith("-") ? "-" : "") + sum;
   });
-  return { lat, lon };
+  return isLatFirst ? { lat: one, lon: other } : { lat: other, lon: one };
 }
 
 const earthKilometres = 6371.0088;

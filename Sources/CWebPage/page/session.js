@@ -16,12 +16,13 @@ function set(id) {
   for (const listener of listeners) listener(user);
 }
 
-/** Finds out whether this browser signed up before. The page shows events without a session, too. */
+/** Finds out who this browser is, if it signed up before. The page shows events without a session, too. */
 export async function restore(failures = 0) {
+  const before = user;
   try {
     const { id } = (await request("GET", "/session")).data;
     // A write may have signed this browser up meanwhile.
-    if (user === null) set(id);
+    if (user === before) set(id);
   } catch (error) {
     if (!(error instanceof APIError)) throw error;
     if (error.isTemporary) setTimeout(() => restore(failures + 1), pauseMilliseconds(error, failures + 1));
@@ -42,8 +43,8 @@ export function keepsCookies() {
 }
 
 /** What to tell a visitor whose browser keeps no cookies. */
-export const cookieAdvice = "Your browser keeps no cookies for this page, so it could not tell the server who you are: you can look at "
-  + "everything, but neither add nor attend events. Allow cookies for this page, and load it again.";
+export const cookieAdvice = "Your browser keeps no cookies for this page, so it could not tell the server who you are. Allow cookies for "
+  + "this page, and load it again.";
 
 const withoutCookies = () => new APIError(401, { detail: cookieAdvice });
 
