@@ -33,7 +33,9 @@ import Testing
                 try await page.press(button: "Add the event")
                 try await page.until("(\(question)).includes('\(words)')")
                 try await page.press(button: "Correct it")
-                try await page.until("document.activeElement.id === 'field-\(field)'")
+                // The browser may give the focus back before the page goes on.
+                let isReady = "!document.querySelector('#form-view [type=submit]').disabled"
+                try await page.until("\(isReady) && document.activeElement.id === 'field-\(field)'")
             }
             // One yes answers one question, the later of two.
             try await page.evaluate(Self.countingWrites)
