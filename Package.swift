@@ -60,7 +60,6 @@ let targets: [[Target]] = [
     [.target(name: "CLogSchema", path: "Libraries/C/CLogSchema")],
     library("Encoding", tests: ["TestChance"]),
     library("Hashing", ["COpenSSL"], tests: ["Encoding", "TestDatabase"]),
-    library("Transparency", ["Encoding", "Hashing"], tests: ["Hashing", "Encoding", "TestChance"]),
     library("Telemetry", ["Encoding", .logging], tests: ["Encoding", "TestChance", "TestExposition", .logging]),
     library(
         "Postgres", ["CLibPQ", "Encoding", "Telemetry", .dequeModule, .logging, .serviceLifecycle],
@@ -126,8 +125,8 @@ let targets: [[Target]] = [
         "App",
         [
             "Web", "HTTP", "HTTPServer", "Attendances", "Accounts", "Events", "Users", "EventStore", "EmbeddedPostgres",
-            "Postgres", "Encoding", "Hashing", "Telemetry", "Transparency", .argumentParser, .httpTypes, .logging, .nioCore,
-            .nioHTTP1, .serviceLifecycle, .systemPackage, .unixSignals,
+            "Postgres", "Encoding", "Telemetry", .argumentParser, .logging, .nioCore, .nioHTTP1, .serviceLifecycle,
+            .systemPackage, .unixSignals,
         ],
         // CWebPage embeds it.
         exclude: ["Demo/cities.tsv"],

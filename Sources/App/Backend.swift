@@ -4,7 +4,6 @@ internal import HTTP
 internal import Logging
 internal import Postgres
 internal import ServiceLifecycle
-internal import Transparency
 
 /// The modules on one log and one database: composed here and nowhere else.
 struct Backend: Sendable {
@@ -32,16 +31,14 @@ struct Backend: Sendable {
     ///     other nodes serve
     ///   - memoryBytes: the memory limit of the in-memory index; 0 for none: then reads come from PostgreSQL
     ///   - eventsPerUser: the largest number of live events of a user; 0 for no quota
-    ///   - treeKey: signs the checkpoints of the Merkle tree over the log; `nil` for no tree
     init(
         _ database: Database, connections: Int, apps: Set<ServedApp> = .all, memoryBytes: Int = 0, eventsPerUser: Int = 0,
-        treeKey: SigningKey? = nil, dependencies: Dependencies = .system, logger: Logger
+        dependencies: Dependencies = .system, logger: Logger
     ) {
         let memoryBytes = apps.contains(.events) ? memoryBytes : 0
         // Besides the readers' connections: one to listen, one to tell that the program serves, one for the erasure of persons, one to
-        // load and verify the index, one for the tree.
-        readers = PostgresClient(
-            database.asServer(connections: connections + (memoryBytes > 0 ? 4 : 3) + (treeKey == nil ? 0 : 1)), logger: logger)
+        // load and verify the index.
+        readers = PostgresClient(database.asServer(connections: connections + (memoryBytes > 0 ? 4 : 3)), logger: logger)
         writer = PostgresClient(database.asWriter, logger: logger)
         let readModels = Self.readModels(readers, logger: logger)
         let notifier = LogNotifier(client: readers, listens: true, logger: logger)
@@ -74,16 +71,11 @@ struct Backend: Sendable {
         timing.leaseSeconds = 6
         timing.claimSeconds = 0.1
         let erasure = SubscriptionRunner(Erasure(context), client: readers, notifier: notifier, timing: timing, logger: logger)
-        let tree: [any Service] =
-            treeKey.map { [readers] key in
-                let subscription = TreeSubscription(key: key, now: dependencies.now)
-                return [SubscriptionRunner(subscription, client: readers, notifier: notifier, logger: logger)]
-            } ?? []
         let presence = Presence(Self.formats, readModels: readModels, client: readers, logger: logger)
         let watch = LogLockWatch(client: readers, logger: logger)
         services =
             database.services + [readers, writer, notifier, watch, presence, projectionRunner]
-            + (index.map { [changes, $0] } ?? []) + modules.services + [log, erasure] + tree
+            + (index.map { [changes, $0] } ?? []) + modules.services + [log, erasure]
     }
 
     static func readModels(

@@ -37,7 +37,7 @@ struct Humon: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, MigrateCommand.self, DoctorCommand.self, StreamsCommands.self, LogCommands.self,
             ProjectionsCommands.self, SubscriptionsCommands.self, EventsCommands.self, UsersCommands.self, AccountsCommands.self,
-            ProofCommands.self, DemoCommand.self, SettingsCommand.self,
+            DemoCommand.self, SettingsCommand.self,
         ]
     )
 
@@ -77,21 +77,12 @@ struct StreamsCommands: ParsableCommand {
 struct LogCommands: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "log",
-        abstract: "Read, search, verify, prove, export and import the log.",
+        abstract: "Read, search, verify, export and import the log.",
         discussion: "EXAMPLE: humon log tail -f",
         subcommands: [
             LogTailCommand.self, LogShowCommand.self, LogSearchCommand.self, LogTraceCommand.self, LogStatsCommand.self,
-            LogVerifyCommand.self,
-            LogCheckpointCommand.self, LogProveCommand.self, LogExportCommand.self, LogImportCommand.self,
+            LogVerifyCommand.self, LogExportCommand.self, LogImportCommand.self,
         ])
-}
-
-struct ProofCommands: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "proof",
-        abstract: "Check a proof of the log without a database.",
-        discussion: "EXAMPLE: humon proof verify proof.txt --key KEY",
-        subcommands: [ProofVerifyCommand.self])
 }
 
 struct ProjectionsCommands: ParsableCommand {

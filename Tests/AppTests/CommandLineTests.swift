@@ -82,7 +82,7 @@ import Testing
         let commands = leaves(try CommandReference.root(), [])
         #expect(commands.count > 20)
         let without = commands.filter { !$0.names.contains("--database") }.map(\.words)
-        #expect(Set(without) == ["settings", "proof verify"])
+        #expect(Set(without) == ["settings"])
     }
 
     @Test func `colours tables at a terminal, and nowhere else`() async throws {

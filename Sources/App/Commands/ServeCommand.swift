@@ -33,14 +33,13 @@ struct ServeCommand: AsyncParsableCommand {
         let logger = Logger.humon(settings.logLevel, settings.logFormat)
         guard settings.databaseURL == nil || settings.appSecret != nil else { throw SettingsError.missingSecret }
         try settings.refuseOpenAdminAddress()
-        let treeKey = try settings.treeSigningKey()
         try await Database.with(settings, .serving, logger: logger) { database in
             try await Backend.prepare(database, logger: logger)
             let (secret, source) = try appSecret(settings)
             let backend = Backend(
                 database, connections: settings.databaseConnections, apps: settings.apps,
                 memoryBytes: settings.indexMegabytes * 1_000_000,
-                eventsPerUser: settings.eventsPerUser, treeKey: treeKey, logger: logger)
+                eventsPerUser: settings.eventsPerUser, logger: logger)
             let connections = DescriptorLimit.raise(
                 for: settings.connections, ofDatabase: settings.databaseConnections, logger: logger)
             let drain = Drain()
@@ -53,9 +52,8 @@ struct ServeCommand: AsyncParsableCommand {
                     settings, users: backend.modules[UsersModule.self], tokenHeaders: API.tokenHeaders,
                     unknownTokens: api.limits.unknownTokens, dailySignUps: api.limits.dailySignUps)
             }
-            let tree = treeKey.map { _ in TreeRoutes(LogTree(client: backend.readers)).routes }
             let requests = APIRouter(
-                api, beside: (page?.routes ?? []) + (tree ?? []), behind: page?.middleware ?? [], allowing: settings.corsOrigins,
+                api, beside: page?.routes ?? [], behind: page?.middleware ?? [], allowing: settings.corsOrigins,
                 log: RequestLog(settings.logFormat, level: settings.logLevel), logger: logger)
             let banner = StartupBanner(
                 settings: settings, secret: source, untilReady: backend.modules[EventsModule.self].untilReady,

@@ -28,7 +28,7 @@ struct DatabaseOptions: ParsableArguments {
     /// Runs the body with the existing database, with the rights of the role that may only read, and with a low priority.
     /// - Throws: ``CommandFailure``, the errors of ``with(_:_:)``, and the errors of the body
     func reading<Value: Sendable>(
-        connections: Int = 1, _ body: @Sendable (PostgresClient) async throws -> Value
+        connections: Int, _ body: @Sendable (PostgresClient) async throws -> Value
     ) async throws -> Value {
         try await with(.existing) { database, logger in
             BackgroundPriority.take()

@@ -1,7 +1,6 @@
 internal import HTTP
 internal import HTTPServer
 internal import Logging
-internal import Transparency
 internal import Web
 
 extension Settings {
@@ -49,22 +48,6 @@ extension Settings {
         configuration.limits.responseSeconds = Self.operatorResponseSeconds
         configuration.maximumConnections = FixedLimits.operatorConnections
         return configuration
-    }
-}
-
-extension Settings {
-    /// The key of the Merkle tree over the log; `nil` if there is none.
-    /// - Throws: ``SettingsError``
-    func treeSigningKey() throws(SettingsError) -> SigningKey? {
-        guard let path = treeKey else { return nil }
-        guard let name = treeName else { throw .unusable(name: "HUMON_TREE_NAME", format: "set beside HUMON_TREE_KEY") }
-        do {
-            // Not standard input.
-            let pem = try InputFile.read(path == "-" ? "./-" : path, limit: SigningKey.maximumPEMBytes)
-            return try SigningKey(name: name, pem: String(decoding: pem, as: UTF8.self))
-        } catch {
-            throw .unreadable(fileName: "HUMON_TREE_KEY", reason: "cannot be used: \(error)")
-        }
     }
 }
 

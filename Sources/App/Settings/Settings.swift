@@ -4,7 +4,6 @@ internal import HTTP
 internal import HTTPServer
 internal import Logging
 internal import Telemetry
-internal import Transparency
 internal import Web
 
 /// The settings in force: from the command line, the environment, and `.env` in the working directory. A new setting is a property, and
@@ -17,8 +16,6 @@ struct Settings: Sendable {
     let databaseURL: String?
     let host: String
     let port: Int
-    let treeKey: String?
-    let treeName: String?
     let data: String
     let postgresPrograms: String?
     let migrates: Bool
@@ -77,13 +74,6 @@ struct Settings: Sendable {
         port = reader.number(
             "HUMON_PORT", "The port that serve listens on; with 0 the system chooses a free port.", default: 8080,
             in: 0...65_535)
-        treeKey = reader.optional(
-            "HUMON_TREE_KEY",
-            "A PEM file with the Ed25519 key that signs the checkpoints of the log; with it serve keeps a Merkle tree over the log and publishes it at /tlog, to everybody."
-        )
-        treeName = reader.optional(
-            "HUMON_TREE_NAME", "The name of the log in its checkpoints: a URL without a scheme, such as example.org/log.",
-            format: "a name of at most 255 bytes without spaces and plus signs", isValid: VerifierKey.isName)
         data = reader.value(
             "HUMON_DATA", "The directory of the private PostgreSQL.", default: Self.defaultData, text: Self.defaultData,
             documentedDefault: "/var/lib/humon for root, ~/.local/share/humon for other users", format: "a path",
@@ -104,7 +94,7 @@ struct Settings: Sendable {
             default: 0, in: 0...36_500)
         databaseConnections = reader.number(
             "HUMON_DATABASE_CONNECTIONS",
-            "The number of connections for reading. Writing, listening, stored formats, erasures, the index, and the Merkle tree take one more each.",
+            "The number of connections for reading. Writing, listening, stored formats, erasures, and the index take one more each.",
             default: 4, in: 1...100)
         isDatabasePooled = reader.flag(
             "HUMON_DATABASE_POOLED", "Whether the URL leads to a pooler in transaction mode, such as PgBouncer.", default: false)

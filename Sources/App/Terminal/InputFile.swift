@@ -13,14 +13,4 @@ enum InputFile {
             throw CommandFailure("Cannot read \(path): \((error as? Errno)?.description ?? "\(error)")")
         }
     }
-
-    /// Reads a small file.
-    /// - Parameter limit: at most one byte more is read, for an error of the caller
-    /// - Throws: ``CommandFailure``
-    static func read(_ path: String, limit: Int) throws(CommandFailure) -> [UInt8] {
-        let file = try open(path)
-        do { return try Array(file.read(upToCount: limit + 1) ?? Data()) } catch {
-            throw CommandFailure("Cannot read \(path): \(error)")
-        }
-    }
 }

@@ -26,13 +26,6 @@ enum StandardOutput {
         }
     }
 
-    /// Writes lines of stored text, which a terminal must not obey.
-    /// - Throws: as ``write(_:)``
-    static func write(lines: [UInt8]) throws {
-        let lines = String(decoding: lines, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
-        try write(lines.map { harmless(String($0)) }.joined(separator: "\n"))
-    }
-
     /// Checks that the output still has a reader, for a command that writes rarely.
     /// - Throws: ``OutputClosed`` if the reader is gone
     static func checkReader() throws {

@@ -115,9 +115,7 @@ private struct FormatSuffix: Middleware {
 
     func prepare(_ request: inout Request, _ context: RequestContext) throws(HTTPError) -> Response? {
         let path = request.path
-        guard path.utf8.suffix(Self.suffix.utf8.count).elementsEqual(Self.suffix.utf8), path != "/v1/openapi.json",
-            !path.hasPrefix("/tlog/")
-        else {
+        guard path.utf8.suffix(Self.suffix.utf8.count).elementsEqual(Self.suffix.utf8), path != "/v1/openapi.json" else {
             return nil
         }
         request.head.path = String(path.dropLast(Self.suffix.count)) + (request.query.map { "?\($0)" } ?? "")

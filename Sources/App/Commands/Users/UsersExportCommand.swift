@@ -35,7 +35,7 @@ extension DatabaseOptions {
     /// - Throws: ``NegativeResult`` for a person who does not exist, the errors of the database and of `find`
     func export(unknown: String, _ find: @Sendable (PostgresClient) async throws -> StreamName) async throws {
         do {
-            try await reading { client in
+            try await reading(connections: 1) { client in
                 let export = PersonalExport(of: Modules.registered, from: client)
                 let streams = try await export.streams(of: try await find(client))
                 try await export.write(streams, at: Dependencies.system.now()) { lines in
