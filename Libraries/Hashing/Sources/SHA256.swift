@@ -6,7 +6,6 @@ internal import COpenSSL
 public enum SHA256 {
     /// 32 bytes. Two digests are compared in constant time.
     public struct Digest: Sendable, Hashable {
-        public static let byteCount = 32
         fileprivate var bytes = SIMD32<UInt8>()
 
         public static func == (left: Digest, right: Digest) -> Bool { (left.bytes ^ right.bytes).max() == 0 }
@@ -27,24 +26,9 @@ public enum SHA256 {
     }
 }
 
-extension SHA256.Digest {
-    /// The digest that these bytes are; `nil` unless they are 32.
-    public init?(_ bytes: some Collection<UInt8>) {
-        guard bytes.count == Self.byteCount else { return nil }
-        unsafe withUnsafeMutableBytes(of: &self.bytes) { unsafe $0.copyBytes(from: bytes) }
-    }
-}
-
-extension [UInt8] {
-    /// Appends the 32 bytes of a digest, without a call for each byte.
-    public mutating func append(_ digest: SHA256.Digest) {
-        unsafe Swift.withUnsafeBytes(of: digest.bytes) { unsafe append(contentsOf: $0) }
-    }
-}
-
 extension SHA256.Digest: RandomAccessCollection {
     public var startIndex: Int { 0 }
-    public var endIndex: Int { Self.byteCount }
+    public var endIndex: Int { 32 }
     public subscript(index: Int) -> UInt8 { bytes[index] }
 }
 

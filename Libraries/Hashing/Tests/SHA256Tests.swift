@@ -25,14 +25,4 @@ import Testing
         #expect(digest.count == 32)
         #expect(Set([digest, SHA256.hash("a".utf8)]).count == 1)
     }
-
-    @Test func `a digest is made of its 32 bytes, appends them, and other counts of bytes are no digest`() {
-        let digest = SHA256.hash("a".utf8)
-        var bytes: [UInt8] = [7]
-        bytes.append(digest)
-        #expect(bytes == [7] + Array(digest))
-        #expect(SHA256.Digest(bytes.dropFirst()) == digest)
-        #expect(SHA256.Digest(bytes) == nil)
-        #expect(SHA256.Digest([]) == nil)
-    }
 }
