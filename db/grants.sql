@@ -44,9 +44,9 @@ $$;
 GRANT USAGE ON SCHEMA humon TO log_app;
 GRANT SELECT ON humon.migrations TO log_app;
 GRANT USAGE ON SCHEMA log TO log_app;
--- Not INSERT: log.append alone records events and commands, and log.keep_tree the tree over them.
+-- Not INSERT: log.append alone records events and commands.
 -- The functions of db/functions/read_models.sql alone make, move and drop read models.
-GRANT SELECT ON log.append_lock, log.recorded_events, log.commands, log.pepper, log.tiles, log.tree_checkpoints, log.projections, log.read_models,
+GRANT SELECT ON log.append_lock, log.recorded_events, log.commands, log.pepper, log.projections, log.read_models,
     log.inline_read_models TO log_app;
 GRANT SELECT, INSERT ON log.program_formats TO log_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON log.leases, log.subscriptions, log.parked_streams TO log_app;
@@ -62,7 +62,7 @@ GRANT SELECT ON ALL SEQUENCES IN SCHEMA humon, log TO log_reader;
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA log FROM PUBLIC, log_reader;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA log TO log_app;
 GRANT EXECUTE ON FUNCTION log.tail, log.recorded, log.versions, log.idempotency_records, log.read_model_positions, log.leased_until,
-    log.is_leased, log.lock_class, log.holders, log.is_held, log.cloud_event, log.entries TO log_reader;
+    log.is_leased, log.lock_class, log.holders, log.is_held TO log_reader;
 
 -- Servers, rebuilds and the drop of a copy know each other by advisory locks, which every role of a database may take. Only a superuser can
 -- change that: deploy/postgres/roles does, and `humon doctor` says where it is missing.

@@ -156,21 +156,6 @@ CREATE TABLE log.subscriptions (
     PRIMARY KEY (name, number)
 );
 
--- The Merkle tree over the log, written by log.keep_tree. The last tile of a level grows, and the others never change.
--- docs/decisions/0060-transparency.md
-CREATE TABLE log.tiles (
-    level smallint NOT NULL,
-    index bigint NOT NULL,
-    -- Up to 256 hashes of 32 bytes.
-    hashes bytea NOT NULL CHECK (octet_length(hashes) BETWEEN 32 AND 8192 AND octet_length(hashes) % 32 = 0),
-    PRIMARY KEY (level, index)
-);
--- The newest signed checkpoint of the tree is the row that counts.
-CREATE TABLE log.tree_checkpoints (
-    size bigint PRIMARY KEY,
-    note text NOT NULL
-);
-
 -- Streams that a subscription cannot go on with, from the first recorded event that it did not handle.
 CREATE TABLE log.parked_streams (
     subscription text NOT NULL,

@@ -27,11 +27,6 @@ static const unsigned char bytes_lookups[] = {
 };
 FILE(lookups)
 
-static const unsigned char bytes_tree[] = {
-#embed "../../../db/functions/tree.sql"
-};
-FILE(tree)
-
 static const unsigned char bytes_guards[] = {
 #embed "../../../db/functions/guards.sql"
 };

@@ -11,8 +11,7 @@ extension Migration {
     public static let functions = Migration(
         name: "functions_0001",
         files: [
-            sql_append, sql_erasure, sql_lookups, sql_tree, sql_guards, sql_read_models, sql_leases, sql_subscriptions,
-            sql_grants,
+            sql_append, sql_erasure, sql_lookups, sql_guards, sql_read_models, sql_leases, sql_subscriptions, sql_grants,
         ],
         oldestProgram: "0001_log")
 

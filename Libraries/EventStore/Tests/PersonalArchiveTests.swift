@@ -1,6 +1,5 @@
 import Encoding
 import Foundation
-import Hashing
 import Postgres
 import TestDatabase
 import Testing
@@ -40,31 +39,6 @@ import Testing
                 try await Self.import(Self.bytes(lines), into: client)
                 #expect(try await client.query(Self.contents).decode(String.self) == first)
             }
-        }
-    }
-
-    /// Every leaf of the Merkle tree depends on these bytes.
-    @Test func `an entry of the tree has one form for ever, which an erasure does not change`() async throws {
-        try await TestStore.with { store in
-            let id = UUID(uuidString: "00000000-0000-4000-8000-000000000001") ?? UUID()
-            _ = try await store.log.record(.counting("1", after: 0, id: id))
-            func entries() async throws -> [String] {
-                try await store.client.query("SELECT entry FROM log.entries(0, 9)").decode(String.self)
-            }
-            let metadata = SHA256.hash(#"{"request_id":"test","actor":7,"trace_id":null}"#.utf8).hexadecimal
-            let facts = SHA256.hash(#"{"number":1}"#.utf8).hexadecimal
-            #expect(
-                try await entries() == [
-                    #"{"specversion":"1.0","id":"\#(id.uuidString.lowercased())","source":"/log/\#(id.uuidString.lowercased())","type":"Counted","subject":"counter-1","time":"2013-09-16T00:00:00.123000Z","position":1,"streamversion":1,"format":1,"factssha256":"\#(facts)","metadatasha256":"\#(metadata)"}"#
-                ])
-            _ = try await store.log.record(.noting("2", after: 0, .written("Dear Ann")))
-            let before = try await entries()
-            #expect(before.count == 2 && before[1].contains(#","personalsha256":""#))
-            _ = try await store.log.record(.noting("2", after: 1, .erased))
-            try await store.withErasures { try await store.reaches(3, "erasures") }
-            let erased = try await store.client.query("SELECT FROM log.recorded_events WHERE personal IS NOT NULL")
-            #expect(erased.isEmpty)
-            #expect(try await entries().prefix(2) == before[...])
         }
     }
 

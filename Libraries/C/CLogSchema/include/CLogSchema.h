@@ -10,7 +10,6 @@ unsigned char sql_0001_log(size_t index);
 unsigned char sql_append(size_t index);
 unsigned char sql_erasure(size_t index);
 unsigned char sql_lookups(size_t index);
-unsigned char sql_tree(size_t index);
 unsigned char sql_guards(size_t index);
 unsigned char sql_read_models(size_t index);
 unsigned char sql_leases(size_t index);

@@ -65,9 +65,8 @@ public struct LogImport: Sendable {
     }
 
     private func refuseUnlessEmpty(_ connection: LeasedConnection) async throws {
-        let isEmpty = try await connection.query(
-            "SELECT log.tail() = 0 AND NOT EXISTS (SELECT FROM log.commands) AND NOT EXISTS (SELECT FROM log.tiles)"
-        ).decode(Bool.self)
+        let isEmpty = try await connection.query("SELECT log.tail() = 0 AND NOT EXISTS (SELECT FROM log.commands)").decode(
+            Bool.self)
         guard isEmpty == [true] else {
             throw LogArchiveError("The log of this database is not empty: an archive goes into an empty log only")
         }

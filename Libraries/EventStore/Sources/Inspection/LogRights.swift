@@ -15,15 +15,15 @@ public struct LogRights: Sendable {
     /// The role that may read all tables and change none.
     public static let readerRole = "log_reader"
 
-    /// The tables of the schema `log`. The application may only read the first nine, and may only add to the tenth.
+    /// The tables of the schema `log`. The application may only read the first seven, and may only add to the eighth.
     private static let tables = [
-        "append_lock", "recorded_events", "commands", "pepper", "tiles", "tree_checkpoints", "projections", "read_models",
-        "inline_read_models", "program_formats", "leases", "subscriptions", "parked_streams",
+        "append_lock", "recorded_events", "commands", "pepper", "projections", "read_models", "inline_read_models",
+        "program_formats", "leases", "subscriptions", "parked_streams",
     ]
     /// The functions that the reader may execute. All others append, lock or write.
     private static let reading = [
         "tail", "recorded", "versions", "idempotency_records", "read_model_positions", "leased_until", "is_leased",
-        "lock_class", "holders", "is_held", "cloud_event", "entries",
+        "lock_class", "holders", "is_held",
     ]
     /// The triggers that must be on for all roles, and their tables.
     private static let triggers = [
@@ -50,8 +50,8 @@ public struct LogRights: Sendable {
                     has_schema_privilege(r.oid, t.relnamespace, 'USAGE') AND has_table_privilege(r.oid, t.oid, p.privilege)
                         AS is_granted,
                     CASE p.privilege WHEN 'SELECT' THEN NOT (r.is_reader AND t.name = 'pepper')
-                        WHEN 'INSERT' THEN NOT r.is_reader AND t.number > 9
-                        WHEN 'TRUNCATE' THEN false ELSE NOT r.is_reader AND t.number > 10 END AS is_due
+                        WHEN 'INSERT' THEN NOT r.is_reader AND t.number > 7
+                        WHEN 'TRUNCATE' THEN false ELSE NOT r.is_reader AND t.number > 8 END AS is_due
                 FROM roles AS r CROSS JOIN tables AS t
                 CROSS JOIN unnest('{SELECT,INSERT,UPDATE,DELETE,TRUNCATE}'::text[]) AS p (privilege)
             )

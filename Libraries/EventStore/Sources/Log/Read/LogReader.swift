@@ -101,9 +101,6 @@ public struct LogReader: Sendable {
 /// A position is missing from the log. Positions are contiguous, so a part of the log was lost, or the log was tampered with.
 public struct LogGapError: StandstillError, Hashable, CustomStringConvertible {
     public var after: Int64
-
-    public init(after: Int64) { self.after = after }
-
     public var description: String {
         "The log has a hole after position \(after). Nothing was skipped; restore the log from a backup that has it."
     }
