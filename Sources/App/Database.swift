@@ -107,13 +107,6 @@ struct Database: Sendable {
         return configuration
     }
 
-    /// The owner's rights, for statements that rewrite a table.
-    var asMaintainer: PostgresConfiguration {
-        var configuration = asOwner
-        configuration.statementTimeoutSeconds = configuration.maintenanceTimeoutSeconds
-        return configuration
-    }
-
     /// A configuration with the rights of the application.
     func asApplication(connections: Int) -> PostgresConfiguration {
         var configuration = PostgresConfiguration(url: url)

@@ -123,7 +123,7 @@ import Testing
             #expect(result.error.contains("HUMON_PROT is not a setting of humon"), "\(result.error)")
             #expect(result.error.contains("HUMON_STREAMS must be a whole number from "), "\(result.error)")
             let rows = try Self.rows(result.output)
-            #expect(rows.count == 41)
+            #expect(rows.count == 38)
             for (name, value, source) in [
                 ("HUMON_PORT", "8090", "environment"), ("HUMON_HOST", "127.0.0.2", ".env"), ("HUMON_REQUESTS", "256", "default"),
                 ("DATABASE_URL", "(hidden)", "environment"), ("TB_APP_SECRET", "(hidden)", ".env"),

@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import Encoding
 internal import EventStore
 internal import HTTP
-internal import Postgres
 
 /// A person whom an operator erases: what the commands of users and of accounts have in common.
 struct ErasablePerson: Sendable {
@@ -21,8 +20,6 @@ struct ErasablePerson: Sendable {
         var isFinished: Bool
         /// The command that tells of the end, also when an address leads to the person no more.
         var repetition: String
-        /// Why PostgreSQL's files were not rewritten.
-        var refusal: String?
     }
 
     /// - Throws: ``NegativeResult`` without consent, and the errors of the two functions
@@ -56,10 +53,6 @@ struct ErasablePerson: Sendable {
 
 /// The options of a command that erases a person.
 struct ErasureOptions: ParsableArguments {
-    @Flag(
-        help: "Then rewrite PostgreSQL's files without the words, and print the day on which backups lose them: docs/privacy.md.")
-    var compact = false
-
     @OptionGroup var consent: ConsentOptions
     @OptionGroup var trial: TrialOptions
     @OptionGroup var options: CommandOptions
@@ -68,55 +61,23 @@ struct ErasureOptions: ParsableArguments {
     /// - Parameters:
     ///   - unknown: the sentence for a person who does not exist
     ///   - find: finds the person
-    /// - Throws: ``NegativeResult`` without consent, for a person who does not exist, and if something is left or not rewritten; the errors of
-    ///   the database
+    /// - Throws: ``NegativeResult`` without consent, for a person who does not exist, and if something is left; the errors of the database
     func erase(
         unknown: String, _ find: @escaping @Sendable (RunningModules) async throws -> ErasablePerson
     ) async throws {
         let outcome = try await options.database.with(.existing) { database, logger in
-            if compact { try database.refusePooledCompaction() }
             if !trial.dryRun { try await database.settings.erasureFile?.check() }
-            var outcome = try await database.appending(logger: logger) { modules -> ErasablePerson.Outcome in
+            return try await database.appending(logger: logger) { modules -> ErasablePerson.Outcome in
                 do { return try await find(modules).erase(consent, isTrial: trial.dryRun) } catch is UnknownPersonError {
                     throw NegativeResult(unknown)
                 }
             }
-            guard compact, outcome.isFinished, !trial.dryRun else { return outcome }
-            do {
-                try await withPostgres(database.asMaintainer, logger: logger) { client in
-                    try await Compaction(of: Backend.readModels(client, logger: logger), client: client).run()
-                }
-                outcome.record["files"] = "compacted"
-                outcome.record["last_copy_ends"] = .string(database.endOfLastCopy())
-            } catch let error where error is CompactionRefusal || error is PostgresError {
-                outcome.record["files"] = "not compacted"
-                outcome.refusal = "\(error)"
-            }
-            return outcome
         }
         try options.output.write(outcome.record)
-        if let refusal = outcome.refusal { throw NegativeResult(refusal) }
         guard outcome.isFinished else {
             throw NegativeResult(
                 "Some of it is left, and ends while a server runs. Run \(outcome.repetition) to see the end; humon doctor names what stops it."
             )
         }
-    }
-}
-
-extension Database {
-    /// - Throws: ``NegativeResult`` if the URL leads to a pooler
-    fileprivate func refusePooledCompaction() throws {
-        guard settings.isDatabasePooled else { return }
-        throw NegativeResult(
-            "Nothing was changed: --compact needs a connection to PostgreSQL itself. Name it by --database, and set HUMON_DATABASE_POOLED=false."
-        )
-    }
-
-    /// The day on which no backup and no WAL of before now is kept any more.
-    fileprivate func endOfLastCopy() -> String {
-        guard settings.backupDays > 0 else { return "unknown: HUMON_BACKUP_DAYS is not set" }
-        let end = Dependencies.system.now().milliseconds + Int64(settings.backupDays + 1) * 86_400_000
-        return String(Timestamp(milliseconds: end).description.prefix(10))
     }
 }

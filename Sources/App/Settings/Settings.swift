@@ -20,7 +20,6 @@ struct Settings: Sendable {
     let postgresPrograms: String?
     let migrates: Bool
     let erasures: String?
-    let backupDays: Int
     let databaseConnections: Int
     let isDatabasePooled: Bool
     let statementTimeoutSeconds: Int
@@ -88,10 +87,6 @@ struct Settings: Sendable {
             "HUMON_ERASURES",
             "A file with the erasures of persons, outside of the database, on storage that all nodes share. A restored log gets them back from it before serve answers."
         )
-        backupDays = reader.number(
-            "HUMON_BACKUP_DAYS",
-            "For how many days backups and archived WAL are kept: the command that compacts after an erasure names the day on which the last copy ends. 0 means that nobody said.",
-            default: 0, in: 0...36_500)
         databaseConnections = reader.number(
             "HUMON_DATABASE_CONNECTIONS",
             "The number of connections for reading. Writing, listening, stored formats, erasures, and the index take one more each.",

@@ -56,16 +56,6 @@ extension ReadModels {
         return positions
     }
 
-    /// - Returns: the schema of a copy that lacks an erasure, after all copies of this version have followed
-    /// - Throws: `PostgresError`, `CancellationError`
-    func copyWithoutErasure() async throws -> String? {
-        try await forget()
-        for schema in try await client.query("SELECT schema FROM log.read_models ORDER BY schema").decode(String.self) {
-            if try await client.query("SELECT \(lacksErasure(schema))").decode(Bool.self) == [true] { return schema }
-        }
-        return nil
-    }
-
     /// Whether an erasure of the copy's category stands behind its position. The copy read no words if it was built long after the erasure.
     private func lacksErasure(_ schema: String, forHours hours: Int32 = 0) -> SQL {
         let erasures = projections.filter { type(of: $0).name == Self.name(of: schema) }.flatMap(\.erasures)

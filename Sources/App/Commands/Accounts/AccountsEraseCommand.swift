@@ -10,8 +10,8 @@ struct AccountsEraseCommand: AsyncParsableCommand {
         abstract: "Forget an account: name, address, password, tokens, all tasks, and every word in them.",
         discussion: """
             The log keeps that there was an account and when, and nothing that the person wrote. The address may sign up again, as \
-            another account. Backups keep the words for longer, and so do PostgreSQL's files without --compact: docs/privacy.md. \
-            Exits with 2 if no account has this id or address, and if words are left after ten seconds.
+            another account. Backups and PostgreSQL's files keep the words for longer: docs/privacy.md. Exits with 2 if no account \
+            has this id or address, and if words are left after ten seconds.
 
             EXAMPLE: humon accounts erase 7 --dry-run
             EXAMPLE: humon accounts erase ann@example.org --yes

@@ -9,12 +9,11 @@ struct UsersEraseCommand: AsyncParsableCommand {
         commandName: "erase",
         abstract: "Forget a user: the token, all events and attendances, and every word in them.",
         discussion: """
-            The log keeps that there was a user and when, and nothing that the person wrote. Backups keep the words for longer, \
-            and so do PostgreSQL's files without --compact: docs/privacy.md. Exits with 2 if no user has this id, and if words are \
-            left after ten seconds.
+            The log keeps that there was a user and when, and nothing that the person wrote. Backups and PostgreSQL's files keep \
+            the words for longer: docs/privacy.md. Exits with 2 if no user has this id, and if words are left after ten seconds.
 
             EXAMPLE: humon users erase 7 --dry-run
-            EXAMPLE: humon users erase 7 --compact --yes
+            EXAMPLE: humon users erase 7 --yes
             """
     )
 
