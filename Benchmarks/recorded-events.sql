@@ -6,9 +6,8 @@
 
 -- Positions 1 to 10 are sign-ups, so that the first events have enough guests.
 CREATE OR REPLACE PROCEDURE benchmark.fill(first bigint, last bigint) LANGUAGE sql AS $$
-    INSERT INTO log.recorded_events (position, id, stream, version, type, format, recorded_at, data, metadata, personal, personal_digest)
-    SELECT p, id::uuid, stream, version, type, 1, recorded_at, data::json, metadata::json, personal::json,
-        sha256(convert_to(personal, 'UTF8'))
+    INSERT INTO log.recorded_events (position, id, stream, version, type, format, recorded_at, data, metadata, personal)
+    SELECT p, id::uuid, stream, version, type, 1, recorded_at, data::json, metadata::json, personal::json
     FROM generate_series(first, last) AS p
     CROSS JOIN LATERAL (
         SELECT greatest(p - 11, 0) / 10 AS block, CASE WHEN p <= 10 THEN 0 ELSE (p - 11) % 10 END AS step,
@@ -38,12 +37,13 @@ CREATE OR REPLACE PROCEDURE benchmark.fill(first bigint, last bigint) LANGUAGE s
                 || '","ended_at":null}'
             ELSE '{"event":' || event || ',"user":' || guest || '}'
             END AS data,
-            '{"salt":"' || md5('salt ' || p) || '",' || CASE
-            WHEN step = 0 THEN '"device":"' || encode(sha256(('device-' || author)::bytea), 'hex') || '"}'
-            WHEN step <= 3 THEN '"name":"Neighbourhood dinner ' || event % 1000 || '","address":"' || event % 200 || ' Market Street, City ' || city.number
+            CASE
+            WHEN step = 0 THEN '{"device":"' || encode(sha256(('device-' || author)::bytea), 'hex') || '"}'
+            WHEN step <= 3 THEN '{"name":"Neighbourhood dinner ' || event % 1000 || '","address":"' || event % 200 || ' Market Street, City ' || city.number
                 || '","lat":' || round((city.lat + (random() + random() + random() - 1.5) * 0.1) * 1e6) / 1e6
                 || ',"lon":' || round((city.lon + (random() + random() + random() - 1.5) * 0.1) * 1e6) / 1e6
                 || '}'
+            ELSE '{}'
             END AS personal
     ) AS contents
     CROSS JOIN LATERAL (

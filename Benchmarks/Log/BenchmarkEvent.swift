@@ -4,7 +4,7 @@ internal import EventStore
 
 /// The appended domain events: all of the same size, at places in a part of the world.
 enum BenchmarkEvent {
-    /// The bytes of facts, personal members and metadata together, without salt and digest.
+    /// The bytes of facts, personal members and metadata together.
     static let bytes = 272
 
     static let metadata = Metadata(requestID: "0b54e7a0-5f0f-4f1c-9a51-2f5f4d6f3c11", actor: 1, traceID: nil)
@@ -30,14 +30,14 @@ enum BenchmarkEvent {
     /// The stored text of an event, for benchmarks that write without the log.
     static var text: String { created().stored.data.text }
 
-    /// The stored facts of an event, and its personal members without the brace before them, where the salt stands.
-    static var separated: (facts: String, personalMembers: String) {
+    /// The stored facts of an event, and its personal members.
+    static var separated: (facts: String, personal: String) {
         guard case .object(let object) = created().stored.data else { preconditionFailure("stored data is an object") }
         func text(isPersonal: Bool) -> String {
             let members = object.members.filter { domainEvent.personal.names.contains($0.name) == isPersonal }
             return JSON.object(JSONObject(members: members)).text
         }
-        return (text(isPersonal: false), String(text(isPersonal: true).dropFirst()))
+        return (text(isPersonal: false), text(isPersonal: true))
     }
 
     /// The same for pgbench, which reads a colon before a letter or digit as a variable: a blank after each colon, and no times.

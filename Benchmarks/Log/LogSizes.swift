@@ -53,19 +53,15 @@ struct LogSizes: Sendable {
             while tail < events {
                 let last = min(tail + Self.chunk, events)
                 progress("filling the log: \(last) of \(events) events")
-                let (facts, personalMembers) = BenchmarkEvent.separated
+                let (facts, personal) = BenchmarkEvent.separated
                 try await client.query(
                     """
                     INSERT INTO log.recorded_events (
-                        position, id, stream, version, type, format, recorded_at, data, metadata, personal, personal_digest
+                        position, id, stream, version, type, format, recorded_at, data, metadata, personal
                     )
                     SELECT p, gen_random_uuid(), 'event-' || p, 1, 'EventCreated', 1, now(),
-                        \(facts)::json, \(BenchmarkEvent.metadataText)::json, s.personal::json,
-                        sha256(convert_to(s.personal, 'UTF8'))
+                        \(facts)::json, \(BenchmarkEvent.metadataText)::json, \(personal)::json
                     FROM generate_series(\(tail + 1), \(last)) AS p
-                    CROSS JOIN LATERAL (
-                        SELECT '{"salt":"' || md5(p::text) || '",' || \(personalMembers) AS personal
-                    ) AS s
                     """
                 )
                 tail = last

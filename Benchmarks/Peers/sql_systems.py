@@ -92,7 +92,7 @@ def appends(cluster: Cluster):
     new, data, metadata = "'event-' || nextval('new_streams')", f"'{body()}'", f"'{METADATA}'"
 
     # An array for each column of the log.
-    columns = ["gen_random_uuid()", new, "1", "'EventCreated'::text", "1::smallint", "now()", f"{data}::text", f"{metadata}::text", "NULL::text", "NULL::bytea"]
+    columns = ["gen_random_uuid()", new, "1", "'EventCreated'::text", "1::smallint", "now()", f"{data}::text", f"{metadata}::text", "NULL::text"]
     log_append = f"log.append({', '.join(f'ARRAY[{column}]' for column in columns)}, '{{}}', '{{}}')"
     return [
         Append("humon's `log.append`, one event a transaction", cluster, log_append),

@@ -211,7 +211,7 @@ private struct Remains: Sendable {
         for (stream, personal) in rows {
             let category = StreamName(stream).category
             guard case .object(let object) = try JSON(utf8: Array(personal.utf8)) else { continue }
-            for member in object.members where member.name != "salt" && member.value != .null {
+            for member in object.members where member.value != .null {
                 canaries["\(category) \(member.name)"] = Canary("\(category) \(member.name)", member.value)
             }
         }

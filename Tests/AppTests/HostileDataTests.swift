@@ -24,8 +24,8 @@ private struct Hostile: Sendable {
             return StoredEvent(type: type, format: 1, together: Array(data.utf8), of: domainEvent)
         }
         var facts: String { String(decoding: stored.facts, as: UTF8.self) }
-        var personal: String? {
-            if case .present(let utf8) = stored.personal { String(decoding: utf8, as: UTF8.self) } else { nil }
+        var personal: String {
+            if case .present(let utf8) = stored.personal { String(decoding: utf8, as: UTF8.self) } else { "{}" }
         }
     }
 
@@ -77,7 +77,7 @@ private struct Hostile: Sendable {
                 INSERT INTO log.recorded_events
                 SELECT \(Int64(index + 1)), gen_random_uuid(), \(line.stream), \(Int64(line.version))::integer, \(line.type), 1, now(),
                     \(line.facts)::text::json, \(#"{"request_id":"r","actor":\#(line.actor),"trace_id":null}"#)::text::json,
-                    nullif(\(line.personal ?? ""), '')::json, sha256(convert_to(nullif(\(line.personal ?? ""), ''), 'UTF8'))
+                    \(line.personal)::text::json
                 """)
         }
     }

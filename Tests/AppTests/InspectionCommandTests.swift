@@ -24,10 +24,8 @@ private struct Tool: Sendable {
                     SELECT log.tail() + 1, gen_random_uuid(), stream, 2, 'EventUpdated', 1, recorded_at + interval '1 minute',
                         '{"started_at":"2030-01-01T00:00:00.000Z","ended_at":null}',
                         '{"request_id":"tea-time","actor":1,"trace_id":"0af7651916cd43dd8448eb211c80319c"}',
-                        own::json, sha256(convert_to(own, 'UTF8'))
-                    FROM log.recorded_events,
-                        (VALUES ('{"salt":"00","name":"Tea\\u001b[2J","address":"Secret Street 1","lat":1.5,"lon":2}')) AS o (own)
-                    WHERE stream = 'event-12'
+                        '{"name":"Tea\\u001b[2J","address":"Secret Street 1","lat":1.5,"lon":2}'
+                    FROM log.recorded_events WHERE stream = 'event-12'
                     """
                 )
             }
@@ -150,7 +148,7 @@ private struct Tool: Sendable {
                     """
                     INSERT INTO log.recorded_events
                     SELECT log.tail() + 1, gen_random_uuid(), 'user-99', 1, type, 1, now(), data,
-                        json_build_object('request_id', \(id), 'actor', 1, 'trace_id', NULL), personal, personal_digest
+                        json_build_object('request_id', \(id), 'actor', 1, 'trace_id', NULL), personal
                     FROM log.recorded_events WHERE stream = 'user-1'
                     """
                 )
@@ -177,8 +175,7 @@ private struct Tool: Sendable {
                 _ = try await client.query(
                     """
                     INSERT INTO log.recorded_events
-                    SELECT log.tail() + 1, gen_random_uuid(), 'user-99', 1, type, 1, now(), data, metadata,
-                        personal, personal_digest
+                    SELECT log.tail() + 1, gen_random_uuid(), 'user-99', 1, type, 1, now(), data, metadata, personal
                     FROM log.recorded_events WHERE stream = 'user-1'
                     """
                 )

@@ -11,7 +11,7 @@ import Testing
     private static let contents: SQL = """
         SELECT md5(string_agg(row, ';' ORDER BY row)) FROM (
             SELECT concat_ws('|', position, id, stream, version, type, format, recorded_at, data::text, metadata::text,
-                personal::text, personal_digest) AS row
+                coalesce(personal::text, '-')) AS row
             FROM log.recorded_events
             UNION ALL SELECT concat_ws('|', 'command', id, request_hash, stream, version) FROM log.commands
         ) AS rows

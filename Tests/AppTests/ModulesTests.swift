@@ -35,8 +35,6 @@ import Testing
             let streams = event.personal.streams
             #expect(names.contains(erasure) || !event.personal.isPerson && streams == nil, "\(names)")
             #expect(streams.map { persons.contains($0.category) } != false, "\(event.category)")
-            // The log adds the salt by itself.
-            #expect(!event.personal.names.contains(PersonalText.salt), "\(event.category)")
             for type in event.storedTypes {
                 #expect((1...type.currentFormat).contains(type.writtenFormat ?? 1), "\(type.name)")
             }

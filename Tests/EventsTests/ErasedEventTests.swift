@@ -26,7 +26,7 @@ import Users
             #expect(try await models.verify { _ in }.allSatisfy { $0.differences.isEmpty })
             let rows = try await node.client.query("SELECT id FROM \(identifier: EventsProjection.schema).events")
             #expect(try rows.decode(Int64.self) == [other.rawValue])
-            let words = try await node.client.query("SELECT stream FROM log.recorded_events WHERE personal IS NOT NULL")
+            let words = try await node.client.query("SELECT stream FROM log.recorded_events WHERE personal::text <> '{}'")
             #expect(try words.decode(String.self) == [other.stream.description])
         }
     }

@@ -28,9 +28,9 @@ BEGIN
     UPDATE log.recorded_events SET personal = NULL WHERE position = ANY (ARRAY(
         SELECT e.position FROM unnest(streams) AS s (stream)
         CROSS JOIN LATERAL (
-            SELECT r.position FROM log.recorded_events AS r WHERE r.stream = s.stream AND r.personal IS NOT NULL LIMIT row_limit
+            SELECT r.position FROM log.recorded_events AS r WHERE r.stream = s.stream AND r.personal::text <> '{}' LIMIT row_limit
         ) AS e LIMIT row_limit
-    )) AND personal IS NOT NULL;
+    )) AND personal::text <> '{}';
     GET DIAGNOSTICS members = ROW_COUNT;
     DELETE FROM log.commands WHERE id = ANY (ARRAY(
         SELECT c.id FROM log.commands AS c WHERE c.owner = ANY (streams) LIMIT row_limit

@@ -10,11 +10,11 @@ BEGIN
             RETURN OLD;
         END IF;
     ELSIF TG_LEVEL = 'ROW' THEN
-        IF OLD.personal IS NOT NULL AND NEW.personal IS NULL AND log.is_erased(OLD.stream)
+        IF OLD.personal::text <> '{}' AND NEW.personal IS NULL AND log.is_erased(OLD.stream)
             AND (NEW.position, NEW.id, NEW.stream, NEW.version, NEW.type, NEW.format, NEW.recorded_at, NEW.data::text,
-                NEW.metadata::text, NEW.personal_digest)
+                NEW.metadata::text)
             IS NOT DISTINCT FROM (OLD.position, OLD.id, OLD.stream, OLD.version, OLD.type, OLD.format, OLD.recorded_at, OLD.data::text,
-                OLD.metadata::text, OLD.personal_digest)
+                OLD.metadata::text)
         THEN
             RETURN NEW;
         END IF;

@@ -15,13 +15,9 @@ CREATE TABLE log.recorded_events (
     -- Facts, which never change. json, not jsonb: the exact bytes that were written.
     data json NOT NULL,
     metadata json NOT NULL,
-    -- Members that tell about a person: a JSON object that begins with a salt; NULL if there are none, or after their erasure. The exact
-    -- bytes.
-    personal json,
-    -- SHA-256 of the bytes of personal, which stays after an erasure; NULL if there never were personal members.
-    personal_digest bytea CHECK (octet_length(personal_digest) = 32),
-    CONSTRAINT recorded_events_stream_version UNIQUE (stream, version),
-    CONSTRAINT recorded_events_personal CHECK (personal IS NULL OR personal_digest IS NOT NULL)
+    -- Members that tell about a person: a JSON object, the exact bytes; {} if there never were any, NULL after their erasure.
+    personal json DEFAULT '{}',
+    CONSTRAINT recorded_events_stream_version UNIQUE (stream, version)
 );
 
 -- Has no rows. Its lock is the log's lock, which log.append and log.lock take.

@@ -1,5 +1,4 @@
 public import Encoding
-internal import Hashing
 
 /// The personal members of a domain event, or the note that they were erased. A fold reads them by a `switch`, so that no fold forgets
 /// the people who asked to be forgotten.
@@ -62,7 +61,7 @@ public struct EventContent: Sendable, Hashable {
     /// Facts and personal members together.
     var all: JSON {
         guard case .present(.object(let own)) = personal, case .object(let object) = facts else { return facts }
-        return .object(JSONObject(members: object.members + own.members.filter { $0.name != PersonalText.salt }))
+        return .object(JSONObject(members: object.members + own.members))
     }
 }
 
@@ -71,22 +70,5 @@ extension StoredEvent {
     func hasPersonalFacts(_ personalMembers: Set<String>) throws -> Bool {
         guard !personalMembers.isEmpty else { return false }
         return try EventContent(all: JSON(utf8: facts), personalMembers: personalMembers).personal != nil
-    }
-}
-
-/// Personal members as the log stores them: a JSON object that begins with 128 random bits, and the SHA-256 digest of its bytes. The
-/// digest stays after an erasure. Because of the salt, nobody can test a guess against it.
-struct PersonalText: Sendable, Hashable {
-    /// The name of the salt's member, which no domain event may have.
-    static let salt = "salt"
-
-    let text: String
-    let digest: SHA256.Digest
-
-    init(_ members: JSON) {
-        let salt = JSONObject.Member(name: Self.salt, value: .string(randomBytes(count: 16).hexadecimal))
-        guard case .object(let object) = members else { preconditionFailure("personal members are an object") }
-        text = JSON.object(JSONObject(members: [salt] + object.members)).text
-        digest = SHA256.hash(text.utf8)
     }
 }

@@ -112,6 +112,8 @@ public struct StoredEvent: Sendable, Hashable {
     /// JSON, the exact bytes that were written; `nil` if there never were personal members.
     public var personal: Personal<[UInt8]>?
 
+    fileprivate static let noPersonalMembers = Array("{}".utf8)
+
     package init(type: String, format: Int16, facts: [UInt8], personal: Personal<[UInt8]>? = nil) {
         self.type = type
         self.format = format
@@ -129,7 +131,7 @@ public struct RecordedEvent: Sendable {
 
 extension RecordedEvent {
     private static let columnNames = [
-        "position", "id", "stream", "version", "type", "format", "recorded_at", "data", "metadata", "personal", "personal_digest",
+        "position", "id", "stream", "version", "type", "format", "recorded_at", "data", "metadata", "personal",
     ]
 
     /// Of ``LogReader/columns``.
@@ -175,10 +177,11 @@ extension Row {
         do { return try cell(column).utf8() } catch { throw .decoding(column: column, cause: error) }
     }
 
-    /// Reads the personal members, and whether they have a digest in the column behind them.
+    /// Reads the personal members: NULL after their erasure, an empty object if there never were any.
     fileprivate func personal(_ column: Int) throws(PostgresError) -> Personal<[UInt8]>? {
-        if cell(column).isNull { return try value(column + 1) ? .erased : nil }
-        return .present(try utf8(column))
+        if cell(column).isNull { return .erased }
+        let members = try utf8(column)
+        return members == StoredEvent.noPersonalMembers ? nil : .present(members)
     }
 }
 

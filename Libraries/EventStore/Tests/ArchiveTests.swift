@@ -34,8 +34,7 @@ extension PostgresClient {
 
     /// The log's contents that an import must restore byte by byte.
     private static let contents: SQL = """
-        SELECT concat_ws('|', position, id, stream, version, type, format, recorded_at, data::text, metadata::text, personal::text,
-            personal_digest)
+        SELECT concat_ws('|', position, id, stream, version, type, format, recorded_at, data::text, metadata::text, personal::text)
         FROM log.recorded_events
         UNION ALL SELECT concat_ws('|', 'command', id, request_hash, stream, version, owner) FROM log.commands
         ORDER BY 1
@@ -119,7 +118,7 @@ extension PostgresClient {
             }
             #expect(
                 lines == [
-                    #"{"specversion":"1.0","id":"\#(id)","source":"/log/\#(id)","type":"Counted","subject":"counter-1","time":"2013-09-16T00:00:00.123000Z","position":1,"streamversion":1,"format":1,"requesthash":"…","owner":"…","datacontenttype":"application/json","data":{"facts":{"number":1},"personal":null,"metadata":{"request_id":"test","actor":7,"trace_id":null}}}"#,
+                    #"{"specversion":"1.0","id":"\#(id)","source":"/log/\#(id)","type":"Counted","subject":"counter-1","time":"2013-09-16T00:00:00.123000Z","position":1,"streamversion":1,"format":1,"requesthash":"…","owner":"…","datacontenttype":"application/json","data":{"facts":{"number":1},"personal":{},"metadata":{"request_id":"test","actor":7,"trace_id":null}}}"#,
                     #"{"specversion":"1.0","id":"\#(key.id.uuidString.lowercased())","source":"/log/\#(id)","type":"Command","subject":"counter-2","streamversion":0,"requesthash":"…","owner":"…"}"#,
                 ])
         }

@@ -108,7 +108,7 @@ import Testing
                 """
                 SELECT log.append(ARRAY[gen_random_uuid()], ARRAY['note-1'], ARRAY[2], ARRAY['NoteErased'], ARRAY[1::smallint],
                     ARRAY[now() - make_interval(hours => \(Int32(hours)))], ARRAY['{}'],
-                    ARRAY['{"request_id":"x","actor":1,"trace_id":null}'], ARRAY[NULL], ARRAY[NULL::bytea], '{}', '{}')
+                    ARRAY['{"request_id":"x","actor":1,"trace_id":null}'], ARRAY[NULL], '{}', '{}')
                 """)
             // A copy that moves belongs to a server that starts.
             let standing = try await models.dropForgotten(standing: [:])

@@ -20,8 +20,8 @@ import Testing
         #expect(EventContent(all: "Dear Ann", personalMembers: ["text"]) == EventContent("Dear Ann"))
     }
 
-    @Test func `facts and personal members together do not show the salt`() {
-        let content = EventContent(["pages": JSON(Int64(3))], personal: .present(["salt": "00", "text": "Dear Ann"]))
+    @Test func `facts and personal members are put together, and facts alone are left after an erasure`() {
+        let content = EventContent(["pages": JSON(Int64(3))], personal: .present(["text": "Dear Ann"]))
         #expect(content.all.text == #"{"pages":3,"text":"Dear Ann"}"#)
         #expect(EventContent(["pages": JSON(Int64(3))], personal: .erased).all.text == #"{"pages":3}"#)
     }

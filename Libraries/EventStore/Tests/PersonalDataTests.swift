@@ -36,9 +36,9 @@ import Testing
         #expect(Self.revealing.shown(Self.members, category: "note") == Self.members)
     }
 
-    @Test func `personal members that stand apart are shown among the facts without their salt, and an erasure says so`() {
+    @Test func `personal members that stand apart are shown among the facts, and an erasure says so`() {
         let facts: JSON = ["pages": JSON(3)]
-        let personal: Personal<JSON> = .present(["salt": "00", "text": "Dear Ann"])
+        let personal: Personal<JSON> = .present(["text": "Dear Ann"])
         #expect(Self.shown(Self.hiding, facts, personal: personal) == ["pages": JSON(3), "text": "(hidden)"])
         #expect(Self.shown(Self.revealing, facts, personal: personal) == Self.data)
         for personalData in [Self.hiding, Self.revealing] {

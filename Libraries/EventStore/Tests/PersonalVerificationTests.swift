@@ -35,22 +35,21 @@ import Testing
         arguments: [
             ("SELECT", []),
             (
-                "UPDATE log.recorded_events SET personal = '{\"salt\":\"00\",\"text\":\"Dear Bob\"}' WHERE position = 1",
-                ["personal 1 the personal members of note-1 differ from their digest"]
-            ),
-            (
                 "UPDATE log.recorded_events SET personal = NULL WHERE position = 1",
                 ["personal 1 the personal members of note-1 are missing, and no erasure ended them"]
             ),
             (
-                "UPDATE log.recorded_events SET personal = '{\"salt\":\"00\",\"text\":\"Dear Ann\"}' WHERE position = 2",
+                "UPDATE log.recorded_events SET personal = '{}' WHERE position = 1",
+                ["events 1 NoteWritten, format 1: no personal members in the stored data"]
+            ),
+            (
+                "UPDATE log.recorded_events SET personal = '{\"text\":\"Dear Ann\"}' WHERE position = 2",
                 ["personal 2 the personal members of note-2 are there after their erasure"]
             ),
             // The subscription has not come to the erasure.
             (
                 """
-                UPDATE log.recorded_events SET personal = '{"salt":"00","text":"Dear Ann"}',
-                    personal_digest = sha256('{"salt":"00","text":"Dear Ann"}') WHERE position = 2;
+                UPDATE log.recorded_events SET personal = '{"text":"Dear Ann"}' WHERE position = 2;
                 UPDATE log.subscriptions SET position = 2;
                 """, []
             ),

@@ -26,7 +26,7 @@ import Testing
                     "SELECT value FROM log.pepper",
                     // These append, or take a lock that appends or servers need.
                     "SELECT log.lock()", "SELECT log.leave_inline('{sums_v1}')",
-                    "SELECT log.append('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
+                    "SELECT log.append('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
                     "SELECT log.erase('{counter-a}', 1)",
                     "SELECT log.lock_read_models('{sums_v1}')",
                 ]

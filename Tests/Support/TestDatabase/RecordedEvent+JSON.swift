@@ -3,7 +3,7 @@ public import EventStore
 internal import Foundation
 
 extension RecordedEvent {
-    /// All that is recorded; the data has facts and personal members together, without the salt.
+    /// All that is recorded; the data has facts and personal members together.
     public var json: JSON {
         [
             "position": JSON(position), "id": .string(envelope.id.uuidString.lowercased()),
@@ -19,6 +19,6 @@ extension RecordedEvent {
         guard case .present(let personal) = envelope.event.personal, case .object(let own) = JSON(readable: personal),
             case .object(let object) = facts
         else { return facts }
-        return .object(JSONObject(members: object.members + own.members.filter { $0.name != "salt" }))
+        return .object(JSONObject(members: object.members + own.members))
     }
 }

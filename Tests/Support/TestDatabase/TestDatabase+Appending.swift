@@ -23,14 +23,13 @@ extension PostgresClient {
     /// Appends with the function of the database alone, also what no rule of this program decides.
     /// - Throws: `PostgresError`
     public func append(elsewhere event: StoredEvent, to stream: StreamName, version: Int32) async throws {
-        var personal = ""
+        var personal = "{}"
         if case .present(let utf8) = event.personal { personal = String(decoding: utf8, as: UTF8.self) }
         try await query(
             """
             SELECT log.append(ARRAY[gen_random_uuid()], ARRAY[\(stream.description)], ARRAY[\(version)], ARRAY[\(event.type)],
                 ARRAY[1::smallint], ARRAY[now()], ARRAY[\(String(decoding: event.facts, as: UTF8.self))],
-                ARRAY['{"request_id":"x","actor":1,"trace_id":null}'], ARRAY[nullif(\(personal), '')],
-                ARRAY[sha256(convert_to(nullif(\(personal), ''), 'UTF8'))], '{}'::text[], '{}'::integer[])
+                ARRAY['{"request_id":"x","actor":1,"trace_id":null}'], ARRAY[\(personal)], '{}'::text[], '{}'::integer[])
             """)
     }
 }

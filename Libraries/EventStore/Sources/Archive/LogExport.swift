@@ -58,10 +58,9 @@ public struct LogExport: Sendable {
     private static let recordedEvents = #"""
         SELECT format(
             '{"specversion":"1.0","id":"%s","source":"/log/%s","type":%s,"subject":%s,"time":"%s","position":%s,"streamversion":%s,'
-                '"format":%s%s%s,"datacontenttype":"application/json","data":{"facts":%s,"personal":%s,"metadata":%s}}',
+                '"format":%s%s,"datacontenttype":"application/json","data":{"facts":%s,"personal":%s,"metadata":%s}}',
             e.id, \#(firstID), to_json(e.type), to_json(e.stream),
             to_char(e.recorded_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), e.position, e.version, e.format,
-            ',"personalsha256":"' || encode(e.personal_digest, 'hex') || '"',
             (SELECT format(',"requesthash":"%s","owner":%s', encode(c.request_hash, 'hex'), to_json(c.owner))
                 FROM log.commands AS c WHERE c.id = e.id AND c.stream = e.stream AND c.version = e.version),
             \#(embedded("data")), \#(embedded("personal")), \#(embedded("metadata"))

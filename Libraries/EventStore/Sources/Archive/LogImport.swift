@@ -90,6 +90,7 @@ public struct LogImport: Sendable {
             CREATE TEMPORARY TABLE archive (
                 line bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
                 entry json NOT NULL CONSTRAINT archive_specversion CHECK (entry ->> 'specversion' IS NOT DISTINCT FROM '1.0')
+                    CONSTRAINT archive_age CHECK (entry -> 'personalsha256' IS NULL)
             ) ON COMMIT DROP
             """
         )
@@ -138,19 +139,17 @@ public struct LogImport: Sendable {
         let parsed: SQL = """
             FROM pg_temp.archive, json_to_record(entry) AS e (
                 id uuid, type text, subject text, time text, position bigint, streamversion integer, format smallint, data json,
-                personalsha256 text, requesthash text, owner text
+                requesthash text, owner text
             )
             WHERE line >= \(lines.lowerBound) AND line < \(lines.upperBound)
             """
         return [
             """
-            INSERT INTO log.recorded_events (
-                position, id, stream, version, type, format, recorded_at, data, metadata, personal, personal_digest
-            )
+            INSERT INTO log.recorded_events (position, id, stream, version, type, format, recorded_at, data, metadata, personal)
             SELECT position, id, subject, streamversion, type, format,
                 CASE WHEN time ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9][.][0-9]{6}Z$'
                     THEN time::timestamptz END,
-                (data ->> 'facts')::json, (data ->> 'metadata')::json, (data ->> 'personal')::json, decode(personalsha256, 'hex')
+                (data ->> 'facts')::json, (data ->> 'metadata')::json, (data ->> 'personal')::json
             \(parsed) AND position IS NOT NULL ORDER BY line
             """,
             // A line of neither kind is refused here, and one that has a part of a command.
@@ -187,6 +186,7 @@ public struct LogImport: Sendable {
     private static func sentence(on refusal: PostgresError.ServerError) -> String {
         switch (refusal.constraint, refusal.sqlState) {
         case ("archive_specversion", _): "this is no CloudEvent of version 1.0"
+        case ("archive_age", _): "the archive is from before release 1.0.0, and its personal members cannot be read"
         case ("recorded_events_pkey", .uniqueViolation): "the position stands on a line before"
         case ("recorded_events_id", .uniqueViolation), ("commands_pkey", .uniqueViolation): "the id stands on a line before"
         case ("recorded_events_stream_version", .uniqueViolation): "the version of the stream stands on a line before"

@@ -33,7 +33,7 @@ package struct LogStatistics: Sendable {
                     max(recorded_at)
                 FROM (
                     SELECT split_part(stream, '-', 1) AS category, type, recorded_at, octet_length(data::text)
-                        + octet_length(metadata::text) + coalesce(octet_length(personal::text), 0) AS bytes
+                        + octet_length(metadata::text) + coalesce(octet_length(nullif(personal::text, '{}')), 0) AS bytes
                     -- Not pulled up: PostgreSQL would expect as many groups as streams, and sort the log in files.
                     FROM log.recorded_events OFFSET 0
                 ) AS kinds

@@ -14,7 +14,7 @@ public struct LogVerification: Sendable {
         /// The versions of every stream are contiguous from 1, in the order of positions.
         case versions
         case ids
-        /// Personal members stand apart from the facts, have their digest, and are missing after an erasure only.
+        /// Personal members stand apart from the facts, and are missing after an erasure only.
         case personal
         /// Every stored command has its recorded event.
         case commands

@@ -63,7 +63,7 @@ extension LogVerification {
         case .head: "as many rows as positions"
         case .versions: "contiguous in every stream, in the order of positions"
         case .ids: "each recorded once"
-        case .personal: "apart from the facts, with their digest, and missing after an erasure only"
+        case .personal: "apart from the facts, and missing after an erasure only"
         case .commands: "each answered by a recorded event"
         case .sequences: "beyond every number in use"
         }

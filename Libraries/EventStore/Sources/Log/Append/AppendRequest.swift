@@ -25,7 +25,7 @@ public struct AppendRequest: Sendable {
         var type: String
         var format: Int16
         var facts: String
-        var personal: PersonalText?
+        var personal: String?
 
         init(_ event: some DomainEvent) {
             let domainEvent = Swift.type(of: event)
@@ -33,11 +33,11 @@ public struct AppendRequest: Sendable {
             let content = EventContent(all: data, personalMembers: domainEvent.personal.names)
             self.type = type
             facts = content.facts.text
-            if case .present(let members) = content.personal { personal = PersonalText(members) }
+            if case .present(let members) = content.personal { personal = members.text }
             format = domainEvent.writtenFormat(of: type)
         }
 
-        var bytes: Int { facts.utf8.count + (personal?.text.utf8.count ?? 0) }
+        var bytes: Int { facts.utf8.count + (personal?.utf8.count ?? 0) }
     }
 
     /// - Parameter streams: one or more. If there are several, each one gets at least one domain event

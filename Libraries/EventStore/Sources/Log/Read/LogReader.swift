@@ -8,8 +8,7 @@ public struct LogReader: Sendable {
     package static let positionLimit: Int64 = 1 << 53
 
     /// The columns from which ``RecordedEvent`` is decoded, in its order.
-    static let columns: SQL =
-        "position, id, stream, version, type, format, recorded_at, data, metadata, personal, personal_digest IS NOT NULL AS has_personal"
+    static let columns: SQL = "position, id, stream, version, type, format, recorded_at, data, metadata, personal"
 
     let client: any PostgresQuerying
 

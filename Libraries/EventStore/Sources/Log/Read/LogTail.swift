@@ -141,7 +141,7 @@ extension LogReader {
             }
             guard found == page.through + 1 else { throw LogGapError(after: page.through) }
             page.end = cursor
-            if try Bool(row.cell(11)) { page.events.append(try RecordedEvent(row)) }
+            if try Bool(row.cell(10)) { page.events.append(try RecordedEvent(row)) }
         }
         if page.through - start.position < limit { page.endOfLogAt = askedAt }
         return page
@@ -153,7 +153,7 @@ extension LogReader {
         """
         SELECT position, id, stream, version, type, format, recorded_at,
             CASE WHEN is_selected THEN data END, CASE WHEN is_selected THEN metadata END,
-            CASE WHEN is_selected THEN personal END, has_personal, is_selected
+            CASE WHEN is_selected THEN personal END, is_selected
         FROM (
             SELECT \(columns), \(filter == .everything ? "true" : selects(filter)) AS is_selected
             FROM log.recorded_events WHERE position >= \(position) ORDER BY position LIMIT \(position == 0 ? limit : limit + 1)

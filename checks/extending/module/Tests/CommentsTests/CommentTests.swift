@@ -17,7 +17,7 @@ private let picnic = EventID(rawValue: 12)
         #expect(event.stored.data.text == #"{"text":"I bring the tea."}"#)
         let stored = StoredEvent(
             type: "CommentAdded", format: 1, facts: Array("{}".utf8),
-            personal: .present(Array(#"{"salt":"00","text":"I bring the tea."}"#.utf8)))
+            personal: .present(Array(#"{"text":"I bring the tea."}"#.utf8)))
         #expect(try CommentDomainEvent.decode(stored) == event)
     }
 
