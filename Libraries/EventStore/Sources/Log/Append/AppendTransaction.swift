@@ -9,118 +9,36 @@ internal import Postgres
 /// refuses a transaction for a taken id or version and for a condition that fails. A lookup without the lock then finds the appends that
 /// this concerns, because all of that stays true in a log that only grows. The writer answers these, and sends the others again.
 struct AppendTransaction: Sendable {
-    /// Seconds after which no append is sent again that was refused, and seconds for which the writer looks for the result of a batch
-    /// after its connection broke.
-    static let resolveWithinSeconds = 5.0
-    /// The number of refusals in a row without a reason that a lookup finds. One can happen: another writer fills the gap before a version.
-    private static let unexplainedLimit = 3
-
     let client: PostgresClient
     let projections: [any Projection]
     let logger: Logger
 
     /// Returns a result for each append, in order. An append that is refused or fails does not affect the others.
     func append(_ batch: [AppendRequest]) async -> [Result<AppendResult, any Error>] {
-        var results = [Result<AppendResult, any Error>?](repeating: nil, count: batch.count)
-        let sendUntil = ContinuousClock.now + .seconds(Self.resolveWithinSeconds)
-        // These are the appends of transactions whose connection broke, which may be recorded.
-        var lost: Set<Int> = []
-        var lookUntil: ContinuousClock.Instant?
-        // Whether another version of the program has appended. Its appends do not change the read models of this version.
-        var isBehind = false
-        var (round, dependent): ([Int], [Int]) = ([], [])
-        // The appends to look up before anything is sent again, and why the log refused the last transaction.
-        var asked: [Int] = []
-        var refusal: PostgresError?
-        var unexplained = 0
-        var limit = batch.count
-        while case let open = batch.indices.filter({ results[$0] == nil }), !open.isEmpty {
+        var state = BatchState(batch, at: .now)
+        while let step = state.step {
             do {
-                if asked.isEmpty {
-                    (round, dependent) = batch.divided(open, limit: limit)
-                    if isBehind { try await catchUp() }
-                    do {
-                        let recorded = try await record(round.map { batch[$0] }, isBehind: isBehind)
-                        for (index, result) in zip(round, recorded) { results[index] = .success(result) }
-                        (asked, refusal) = (dependent, nil)
-                    } catch let error as PostgresError where error.isExplicable {
-                        (asked, refusal) = (round + dependent, error)
-                    } catch let error as PostgresError where error.mayHaveRun {
-                        lost.formUnion(round)
-                        throw error
-                    }
-                } else {
-                    let answers = try await answers(to: asked, of: batch, lost: lost)
-                    for (index, answer) in answers { results[index] = .success(answer) }
-                    asked = []
-                    unexplained = answers.isEmpty && refusal != nil ? unexplained + 1 : 0
-                    // A read model has unique keys, too.
-                    if let refusal, unexplained >= Self.unexplainedLimit {
-                        unexplained = 0
-                        throw refusal
-                    }
+                switch step {
+                case .record(let round, let isBehind):
+                    state.recorded(try await record(round.map { batch[$0] }, isBehind: isBehind), at: .now)
+                case .lookUp(let asked):
+                    state.found(try await answers(to: asked, of: batch, lost: state.mayBeRecorded), at: .now)
+                case .wait:
+                    logger.warning(
+                        "the connection broke during an append; asking what became of it",
+                        metadata: ["appends": .stringConvertible(state.mayBeRecorded.count)])
+                    try? await Task.sleep(for: .milliseconds(50))
+                    state.waited()
                 }
-                guard ContinuousClock.now >= sendUntil else { continue }
-                for index in open where results[index] == nil && !lost.contains(index) {
-                    results[index] = .failure(EventLogError.expired)
-                }
-                asked.removeAll { results[$0] != nil }
-            } catch let error as PostgresError where error.sqlState == .readModelOutOfStep && !isBehind {
-                isBehind = true
-            } catch is CancellationError {
-                for index in open where results[index] == nil { results[index] = .failure(Self.unknown) }
             } catch {
-                // Ids make it safe to send an append again until the database is back and knows its result. Only a refusal of
-                // PostgreSQL's tells it.
-                let isRefusal = (error as? PostgresError)?.isUnavailability == false
-                if (error as? PostgresError)?.mayHaveRun == true || !lost.isEmpty && !isRefusal,
-                    await mayGoOn(until: &lookUntil, appends: open.count)
-                {
-                    continue
-                }
-                let failing = round.filter { results[$0] == nil }
-                let error = explained(error)
-                // An error of one append, such as a row that a read model refuses, must not fail the others. Only PostgreSQL reports such
-                // an error. Others, such as a refused lookup, or a recorded event that this program cannot read, concern the whole batch.
-                let isOfOne = asked.isEmpty && isRefusal && error is PostgresError && !failing.isEmpty
-                if isOfOne, failing.count > 1 {
+                let limit = state.limit
+                state.failed(error, at: .now)
+                if state.limit < limit {
                     logger.error("a batch failed; its appends are tried one by one", metadata: ["error": "\(error)"])
-                    limit = 1
-                    continue
-                }
-                for index in isOfOne ? failing : open where results[index] == nil {
-                    results[index] = .failure(!isOfOne && lost.contains(index) ? Self.unknown : error)
                 }
             }
         }
-        return results.compactMap(\.self)
-    }
-
-    private static let unknown = PostgresError.connectionLost(mayHaveRun: true)
-
-    /// Waits a moment after a connection broke.
-    /// - Parameter deadline: `nil` at the first time
-    /// - Returns: whether there is time to look for the result
-    private func mayGoOn(until deadline: inout ContinuousClock.Instant?, appends: Int) async -> Bool {
-        let clock = ContinuousClock()
-        let end = deadline ?? clock.now + .seconds(Self.resolveWithinSeconds)
-        deadline = end
-        guard clock.now < end else { return false }
-        logger.warning(
-            "the connection broke during an append; asking what became of it", metadata: ["appends": .stringConvertible(appends)])
-        try? await clock.sleep(for: .milliseconds(50))
-        return true
-    }
-
-    /// Returns the error that the callers get.
-    private func explained(_ error: any Error) -> any Error {
-        switch error {
-        case let error as PostgresError where error.sqlState == .readModelOutOfStep || error.sqlState == .undefinedTable:
-            ReadModelError.missing
-        case let error as PostgresError where error.sqlState == .lockNotAvailable: EventLogError.lockHeld
-        case let error as FormatError: ReadModelError.unreadable(error)
-        default: error
-        }
+        return state.results
     }
 
     // MARK: Recording
@@ -130,6 +48,7 @@ struct AppendTransaction: Sendable {
     /// PostgreSQL may still commit a transaction after its connection broke. Then ids and versions are taken, and a unique key rejects
     /// the second attempt.
     private func record(_ batch: [AppendRequest], isBehind: Bool) async throws -> [AppendResult] {
+        if isBehind { try await catchUp() }
         let statements = statements(for: batch)
         guard isBehind else { return try results(of: batch, await client.run(statements)) }
         return try await client.withConnection { connection in
@@ -246,19 +165,4 @@ extension AppendRequest {
             return .conflict(VersionConflict(stream: part.stream, expected: part.expectedVersion, actual: actual))
         }.first
     }
-}
-
-extension PostgresError {
-    /// An id or a version is in the log already, a stream has another version, or a condition does not hold. A lookup finds out which
-    /// append this concerns.
-    fileprivate var isExplicable: Bool {
-        sqlState == .uniqueViolation || sqlState == .otherVersion || sqlState == .conditionFails
-    }
-}
-
-/// Raised by `log.append`.
-extension SQLState {
-    fileprivate static let readModelOutOfStep = SQLState(rawValue: "HU001")
-    fileprivate static let otherVersion = SQLState(rawValue: "HU002")
-    fileprivate static let conditionFails = SQLState(rawValue: "HU003")
 }
