@@ -28,8 +28,6 @@ public struct AccountsModule: Sendable {
     let dependencies: Dependencies
     private let state: StateReader
     let hasher: PasswordHasher
-    /// Lookups of a token whose account changes meanwhile.
-    private static let attempts = 4
 
     /// Hashes passwords with the context's ``PasswordHasher``, or with one of its own.
     package init(_ context: ModuleContext) {
@@ -148,21 +146,12 @@ public struct AccountsModule: Sendable {
     /// - Throws: `ReadModelError.behind`, `PostgresError`, `CancellationError`
     public func account(of token: AccountToken) async throws -> AccountID? { try await owner(of: token)?.id }
 
-    /// Carries out a command for the account of a token.
-    ///
-    /// The command's context requires that the account's stream still ends as the lookup saw it, so that no command of an erased account
-    /// is recorded. A sign-in changes the stream, too: then the token is looked up again.
-    /// - Returns: `nil` if no account has the token
-    /// - Throws: what ``account(of:)`` and the command throw, `ReadModelError.behind` if the account changes all the time
-    public func withAccount<Result>(
-        of token: AccountToken, _ context: CommandContext, _ command: (AccountID, CommandContext) async throws -> Result
-    ) async throws -> Result? {
-        for _ in 1...Self.attempts {
-            guard let (id, _, lastID) = try await owner(of: token) else { return nil }
-            let condition = AppendCondition(stream: id.stream, lastID: lastID)
-            if case .some(let result) = try await context.requiring(condition, { try await command(id, $0) }) { return result }
-        }
-        throw ReadModelError.behind(AccountsProjection.schema)
+    /// The account of a token for a command, with the condition that the account's stream still ends as the lookup saw it, so that no
+    /// command of an erased account is recorded; `nil` if no account has the token. A sign-in changes the stream, too.
+    /// - Throws: what ``account(of:)`` throws
+    public func caller(of token: AccountToken) async throws -> Caller<AccountID>? {
+        guard let (id, _, lastID) = try await owner(of: token) else { return nil }
+        return Caller(id: id, condition: AppendCondition(stream: id.stream, lastID: lastID))
     }
 
     /// The account of a token, the version of its stream, and the id of the last recorded event there.

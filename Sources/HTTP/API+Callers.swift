@@ -76,23 +76,17 @@ extension API {
         return try writer(token, request, context)
     }
 
-    /// Carries out a command for the user of a device, without a query for the user if the node knows the token: then the command's
-    /// context requires the token.
-    /// - Throws: `HTTPError.unauthorized` for an unknown token, `HTTPError.tooManyRequests`, and what the command throws
+    /// Carries out a command for the user of a device. The command's context requires that the token is still the user's, so a user that
+    /// the node remembers is not looked up.
+    /// - Throws: `HTTPError.unauthorized` for an unknown token, `HTTPError.tooManyRequests`, what the command throws, and
+    ///   `StreamContended` if the token's user changes all the time
     func withCaller<Result>(
         _ device: TokenSender<DeviceToken>, _ context: CommandContext,
         _ command: (UserID, CommandContext) async throws -> Result
     ) async throws -> Result {
         if !users.remembers(device.token) { try limits.unknownTokens.check(device.subscriber) }
-        var isCounted = false
-        let result = try await users.withUser(of: device.token, context) { user, context in
-            // Counted once, although the user may be looked up again.
-            if !isCounted { try limits.writes.take(user.stream) }
-            isCounted = true
-            return try await command(user, context)
-        }
-        guard let result else { throw unknownToken(from: device.subscriber) }
-        return result
+        return try await carryOut(
+            context, from: device.subscriber, as: { try await users.caller(of: device.token, after: $0) }, command)
     }
 
     /// The user who rotates a token. Not ``withCaller(_:_:_:)``: a repetition has a token that is dead already.
@@ -106,21 +100,40 @@ extension API {
     }
 
     /// Carries out a command for the account of a token. The command's context requires that the account is not erased meanwhile.
-    /// - Throws: `HTTPError.unauthorized` for an unknown token, `HTTPError.tooManyRequests`, and what the command throws
+    /// - Throws: what ``withCaller(_:_:_:)`` throws
     func withAccount<Result>(
-        _ caller: TokenSender<AccountToken>, _ context: CommandContext,
+        _ sender: TokenSender<AccountToken>, _ context: CommandContext,
         _ command: (AccountID, CommandContext) async throws -> Result
     ) async throws -> Result {
-        try limits.unknownTokens.check(caller.subscriber)
-        var isCounted = false
-        let result = try await accounts.withAccount(of: caller.token, context) { account, context in
-            // Counted once, although the account may be looked up again.
-            if !isCounted { try limits.writes.take(account.stream) }
-            isCounted = true
-            return try await command(account, context)
+        try limits.unknownTokens.check(sender.subscriber)
+        return try await carryOut(
+            context, from: sender.subscriber, as: { _ in try await accounts.caller(of: sender.token) }, command)
+    }
+
+    /// Maximum number of lookups of a caller who changes meanwhile.
+    private static let lookups = 4
+
+    /// - Parameter look: finds the caller; gets the condition that failed before
+    private func carryOut<ID: Sendable, Result>(
+        _ context: CommandContext, from subscriber: NetworkAddress?, as look: (AppendCondition?) async throws -> Caller<ID>?,
+        _ command: (ID, CommandContext) async throws -> Result
+    ) async throws -> Result {
+        var failed: AppendCondition?
+        var number = 0
+        while true {
+            number += 1
+            guard let caller = try await look(failed) else { throw unknownToken(from: subscriber) }
+            let condition = caller.condition
+            if number == 1 { try limits.writes.take(condition.stream) }
+            var conditional = context
+            conditional.conditions.append(condition)
+            do { return try await command(caller.id, conditional) } catch let error as FailedConditionError
+                where error.condition == condition
+            {
+                guard number < Self.lookups else { throw StreamContended(stream: condition.stream) }
+                failed = condition
+            }
         }
-        guard let result else { throw unknownToken(from: caller.subscriber) }
-        return result
     }
 
     /// The account of a write that changes the account's own stream.

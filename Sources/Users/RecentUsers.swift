@@ -9,15 +9,8 @@ final class RecentUsers: Sendable {
     /// Maximum number of remembered tokens, which take about 15 MB. A full memory begins anew.
     static let limit = 100_000
 
-    /// A user, and the condition that holds while the token is the user's: a replacement or a revocation appends to the user's stream. Made
-    /// once, because it takes a hash.
-    struct User: Sendable {
-        var id: UserID
-        var condition: AppendCondition
-    }
-
     private enum Entry {
-        case user(User)
+        case user(Caller<UserID>)
         /// The user's stream ends with another recorded event than the token's, although the user has the token.
         case unsuitable
     }
@@ -27,26 +20,26 @@ final class RecentUsers: Sendable {
 
     init(limit: Int = limit) { self.limit = limit }
 
-    subscript(device: DeviceDigest) -> User? {
+    subscript(device: DeviceDigest) -> Caller<UserID>? {
         entries.withLock { entries in
             if case .user(let user)? = entries[device] { user } else { nil }
         }
     }
 
-    /// Remembers what a lookup found.
+    /// Remembers what a lookup found. The condition holds while the token is the user's: a replacement or a revocation appends to the
+    /// user's stream.
     /// - Returns: false if the condition of the token failed before, although the user has the token
-    func found(_ user: UserID, of device: DeviceDigest, _ condition: AppendCondition) -> Bool {
+    func found(_ user: Caller<UserID>, of device: DeviceDigest) -> Bool {
         entries.withLock { entries in
             if case .unsuitable? = entries[device] { return false }
             if entries.count >= limit { entries.removeAll(keepingCapacity: true) }
-            entries[device] = .user(User(id: user, condition: condition))
+            entries[device] = .user(user)
             return true
         }
     }
 
-    /// Forgets a user after the condition of its token failed.
-    /// - Parameter now: what a lookup after the failure found
-    func failed(_ device: DeviceDigest, now user: UserID?) {
-        entries.withLock { $0[device] = user == nil ? nil : .unsuitable }
-    }
+    /// Remembers that the condition of a token failed.
+    func failed(_ device: DeviceDigest) { entries.withLock { $0[device] = .unsuitable } }
+
+    func forget(_ device: DeviceDigest) { entries.withLock { $0[device] = nil } }
 }

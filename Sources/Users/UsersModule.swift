@@ -119,42 +119,26 @@ public struct UsersModule: Sendable {
     /// Whether a command of the token needs no query for its user.
     public func remembers(_ token: DeviceToken) -> Bool { recent[token.digest] != nil }
 
-    /// Carries out a command for the user of a token.
-    ///
-    /// The command's context requires that the token is still the user's when the command is recorded. If it is not, nothing was
-    /// recorded: the token is looked up, and its present user carries the command out. A process that has looked the token up before
-    /// needs no query for the user.
-    /// - Returns: `nil` if no user has the token
-    /// - Throws: what ``user(of:)`` and the command throw, `ReadModelError.behind` if the token's user changes all the time
-    public func withUser<Result>(
-        of token: DeviceToken, _ context: CommandContext, _ command: (UserID, CommandContext) async throws -> Result
-    ) async throws -> Result? {
+    /// The user of a token for a command, with the condition that the token is still the user's when the command is recorded; `nil` if no
+    /// user has the token. A process that has looked the token up before needs no query.
+    /// - Parameter failed: the condition that a command just failed, so that the token is looked up again; `nil` for the first attempt
+    /// - Throws: what ``user(of:)`` throws
+    public func caller(of token: DeviceToken, after failed: AppendCondition? = nil) async throws -> Caller<UserID>? {
         guard token.isWellFormed else { return nil }
-        if let remembered = recent[token.digest],
-            case .some(let result) = try await context.requiring(remembered.condition, { try await command(remembered.id, $0) })
-        {
-            return result
-        }
+        if failed == nil, let remembered = recent[token.digest] { return remembered }
+        if failed != nil { recent.failed(token.digest) }
         let device = try await digest(of: token)
-        for _ in 1...Self.attempts {
-            guard let user = try await lookup.value(of: device) else {
-                recent.failed(token.digest, now: nil)
-                return nil
-            }
-            var condition = AppendCondition(stream: user.stream, lastID: try await domainEventID(of: token))
-            if !recent.found(user, of: token.digest, condition) {
-                condition = try await table.condition(for: user)
-                // The token may have ended before the condition was made.
-                guard try await lookup.value(of: device) == user else { continue }
-            }
-            if case .some(let result) = try await context.requiring(condition, { try await command(user, $0) }) { return result }
-            recent.failed(token.digest, now: user)
+        guard let user = try await lookup.value(of: device) else {
+            recent.forget(token.digest)
+            return nil
         }
-        throw ReadModelError.behind(UsersProjection.schema)
+        let caller = Caller(id: user, condition: AppendCondition(stream: user.stream, lastID: try await domainEventID(of: token)))
+        if recent.found(caller, of: token.digest) { return caller }
+        let condition = try await table.condition(for: user)
+        // The token may have ended before the condition was made.
+        guard try await lookup.value(of: device) == user else { return nil }
+        return Caller(id: user, condition: condition)
     }
-
-    /// Lookups of a token whose user changes meanwhile.
-    private static let attempts = 4
 
     /// A random token, which cannot be guessed.
     func newToken() -> DeviceToken { DeviceToken(secret: dependencies.randomUUID().uuidString.lowercased()) }

@@ -26,24 +26,28 @@ extension TestNode where Module == UsersModule {
 
     /// Appends a domain event of another stream for the user of a token; `nil` if no user has it.
     func append(of token: DeviceToken) async throws -> RecordedPlace? {
-        try await users.withUser(of: token, Self.context) { user, context in
-            try await users.commands.handle(context) {
-                let device = DeviceToken(secret: UUID().uuidString).digest
-                let stream = UserID(rawValue: 1_000 + Int64.random(in: 0..<1_000_000)).stream
-                return Decision(UserDomainEvent.created(device: .present(device)), to: stream, after: 0, by: user.rawValue)
-            }.place
+        var failed: AppendCondition?
+        while let caller = try await users.caller(of: token, after: failed) {
+            let context = CommandContext(requestID: "test", conditions: [caller.condition])
+            do {
+                return try await users.commands.handle(context) {
+                    let device = DeviceToken(secret: UUID().uuidString).digest
+                    let stream = UserID(rawValue: 1_000 + Int64.random(in: 0..<1_000_000)).stream
+                    return Decision(
+                        UserDomainEvent.created(device: .present(device)), to: stream, after: 0, by: caller.id.rawValue)
+                }.place
+            } catch let error as FailedConditionError { failed = error.condition }
         }
+        return nil
     }
 
-    /// The conditions that a command gets, one for each call of it.
-    /// - Parameter failing: whether the first two calls of the command report that their condition does not hold
-    func conditions(of token: DeviceToken, failing: Bool = false) async throws -> [[AppendCondition]] {
-        var conditions: [[AppendCondition]] = []
-        _ = try await users.withUser(of: token, Self.context) { _, context in
-            conditions.append(context.conditions)
-            if failing, conditions.count <= 2, let condition = context.conditions.first {
-                throw FailedConditionError(condition: condition)
-            }
+    /// The conditions that a command gets, one for each attempt.
+    /// - Parameter failing: whether the first two conditions do not hold
+    func conditions(of token: DeviceToken, failing: Bool = false) async throws -> [AppendCondition] {
+        var conditions: [AppendCondition] = []
+        while let caller = try await users.caller(of: token, after: conditions.last) {
+            conditions.append(caller.condition)
+            if !failing || conditions.count > 2 { break }
         }
         return conditions
     }

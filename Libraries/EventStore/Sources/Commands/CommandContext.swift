@@ -20,23 +20,20 @@ public struct CommandContext: Sendable, Hashable {
         Metadata(requestID: requestID, actor: actor, traceID: traceID)
     }
 
-    /// Carries out a command that is recorded only if a further condition holds.
-    /// - Returns: `nil` if this condition failed
-    /// - Throws: what the command throws
-    public func requiring<Result>(
-        _ condition: AppendCondition, _ command: (CommandContext) async throws -> Result
-    ) async throws -> Result? {
-        var conditional = self
-        conditional.conditions.append(condition)
-        do { return try await command(conditional) } catch let error as FailedConditionError
-            where error.condition == condition
-        {
-            return nil
-        }
-    }
-
     /// The name from which ``Pepper`` makes the id of the append; `nil` if the caller sent no idempotency key.
     func commandName(of caller: StreamName) -> String? { key.map { "command \(caller) \($0.text)" } }
+}
+
+/// The person who sends a command, as a lookup of a secret found them.
+public struct Caller<ID: Sendable>: Sendable {
+    public var id: ID
+    /// Holds while the secret is the person's, whose stream it names.
+    public var condition: AppendCondition
+
+    public init(id: ID, condition: AppendCondition) {
+        self.id = id
+        self.condition = condition
+    }
 }
 
 /// The name that a caller gives a command, so that a repetition of the command changes nothing.

@@ -152,7 +152,7 @@ public struct Decision: Sendable {
 public struct StreamContended: Error, Hashable, CustomStringConvertible {
     public var stream: StreamName
 
-    public var description: String {
-        "other writers changed the stream \(stream) before each of \(CommandHandler.attempts) attempts"
-    }
+    public init(stream: StreamName) { self.stream = stream }
+
+    public var description: String { "other writers changed the stream \(stream) before each attempt" }
 }
