@@ -219,15 +219,17 @@ final class FaultInjectionRun: Sendable {
         await compareIndexes(at: tail)
         // Before the rebuild, after which the streams begin anew.
         await compareFollowers(at: tail)
-        let rebuild = try await HumonProcess.run(
-            ["projections", "rebuild", "--all"], in: directory,
-            environment: ["DATABASE_URL": cluster.url(database: TestPostgres.humon)])
-        let models =
-            rebuild.status == 0
-            ? try await cluster.withClient { try await ReplayedReadModels.violations($0) }
-            : [Violation(check: .readModels, sentence: "the rebuild ended with \(rebuild.status): \(rebuild.error)")]
+        var models: [Violation] = []
+        for arguments in [["verify", "--all", "--limit", "0"], ["rebuild", "--all"]] {
+            let result = try await HumonProcess.run(
+                ["projections"] + arguments, in: directory,
+                environment: ["DATABASE_URL": cluster.url(database: TestPostgres.humon)])
+            guard result.status != 0 else { continue }
+            let sentence = "humon projections \(arguments[0]) ended with \(result.status): \(result.output)\(result.error)"
+            models.append(Violation(check: .readModels, sentence: sentence))
+        }
         // The rebuild has replaced the tables that the index was loaded from.
-        if rebuild.status == 0 { await compareIndexes(at: tail) }
+        if models.isEmpty { await compareIndexes(at: tail) }
         report.withLock { report in
             report.log = log
             report.handled = handled
