@@ -90,7 +90,7 @@ BEGIN
     FOR declared IN
         SELECT n.nspname FROM pg_namespace AS n
         CROSS JOIN LATERAL (
-            SELECT FROM log.projections AS p WHERE n.nspname ~ ('^' || p.name || '_v' || p.version || '(_rebuild|_verify|_previous)?$')
+            SELECT FROM log.projections AS p WHERE n.nspname ~ ('^' || p.name || '_v' || p.version || '(_rebuild|_verify|_replaced)?$')
         ) AS declared
         WHERE NOT (has_schema_privilege('log_app', n.oid, 'USAGE') AND has_schema_privilege('log_reader', n.oid, 'USAGE'))
             OR has_schema_privilege('log_app', n.oid, 'CREATE') OR EXISTS (

@@ -92,7 +92,6 @@ struct ProjectionsCommands: ParsableCommand {
         discussion: "EXAMPLE: humon projections list",
         subcommands: [
             ProjectionsListCommand.self, ProjectionsRebuildCommand.self, ProjectionsVerifyCommand.self,
-            ProjectionsRollbackCommand.self,
             ProjectionsPruneCommand.self,
         ])
 }

@@ -160,7 +160,7 @@ private struct Remains: Sendable {
                 try await HumonProcess.run($0, on: database)
             }
             try await Self.plant("http://127.0.0.1:\(port)/v1", humon)
-            // Another copy of the read models, and the planner's statistics.
+            // The files of replaced tables, and the planner's statistics.
             #expect(try await humon(["projections", "rebuild", "--all"]).status == 0)
             try await database.asSuperuser("ANALYZE")
 
@@ -182,8 +182,6 @@ private struct Remains: Sendable {
             for kind in ["users", "accounts"] { try await humon([kind, "erase", "1", "--yes"]).succeeded() }
             let before = canaries.found(in: try await remains.files())
             #expect(before["event name"] != nil, "the files keep old row versions")
-            // The server lets the tables of before the rebuild forget within a minute.
-            try await humon(["projections", "prune", "--all", "--yes"]).succeeded()
             try await Self.untilNoTransactionSeesErasedRows(database)
             let page = try Repository.text("docs/privacy.md")
             let statements = try #require(page.firstMatch(of: /```sql\n((?s:.*?))```/)).1

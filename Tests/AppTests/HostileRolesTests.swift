@@ -34,7 +34,7 @@ import Testing
         + ["humon", "log", "public", "mine_v1", "humon_owner"].flatMap {
             ["SELECT log.create_read_model('\($0)')", "SELECT log.drop_read_model('\($0)')"]
         }
-        + ["SELECT log.rename_read_model('events_v1', 'humon')", "SELECT log.rename_read_model('humon', 'events_v1_previous')"]
+        + ["SELECT log.rename_read_model('events_v1', 'humon')", "SELECT log.rename_read_model('humon', 'events_v1_replaced')"]
         + ["log.append_lock", "humon.migrations", "log.read_models"].map { "LOCK TABLE \($0) IN SHARE UPDATE EXCLUSIVE MODE" }
         + ["CREATE OR REPLACE FUNCTION log.tail() RETURNS bigint LANGUAGE sql AS 'SELECT 7::bigint'", "SET ROLE humon_owner"]
 

@@ -17,7 +17,7 @@ import Testing
         try text.split(separator: "\n").map { try JSON(utf8: Array($0.utf8)) }
     }
 
-    @Test func `the commands list, rebuild, verify, roll back and prune read models`() async throws {
+    @Test func `the commands list, rebuild, verify and prune read models`() async throws {
         try await HumonProcess.withDatabase { database, directory in
             let environment = ["DATABASE_URL": database.url]
             try await HumonProcess.run(["demo", "--events", "30"], in: directory, environment: environment).succeeded()
@@ -50,13 +50,10 @@ import Testing
             #expect(try Self.objects(rebuilt.output).map { $0["name"] } == Self.names.map { .string($0) })
             #expect(try await humon(["verify", "--all"]).status == 0)
 
-            #expect(try await humon(["rollback", "events"]).status == 2)
-            #expect(try await humon(["verify", "events"]).status == 0)
-            let back = try await humon(["rollback", "events", "--yes", "--json"])
-            let builtAt = try Self.objects(back.output).first?["built_at"]
-            #expect(back.status == 0 && builtAt != nil && builtAt != .null, "\(back.output)")
-            #expect(try await humon(["verify", "events"]).status == 2)
-
+            // As a newer version leaves it.
+            try await database.asSuperuser(
+                "INSERT INTO log.projections SELECT name, 9, tables, indexes FROM log.projections WHERE name = 'events'")
+            try await database.asSuperuser("SELECT log.create_read_model('events_v9')")
             let schemas: SQL = "SELECT nspname::text || ' ' || oid FROM pg_namespace WHERE nspname NOT LIKE 'pg\\_%' ORDER BY 1"
             let before = try await database.withClient { try await $0.query(schemas).decode(String.self) }
             let refused = try await humon(["prune", "--all"])
@@ -67,15 +64,12 @@ import Testing
             let after = try await database.withClient { try await $0.query(schemas).decode(String.self) }
             #expect(after == before)
             let pruned = try await humon(["prune", "--all", "--yes"])
-            #expect(pruned.output.contains("attendances_v2_previous"))
+            #expect(pruned.output.contains("events_v9"))
             #expect(
                 trial.output.replacing("would be dropped", with: "dropped").replacing(/\ +/, with: " ")
                     == pruned.output.replacing(/\ +/, with: " "))
             let empty = try await humon(["prune", "--all"])
             #expect((empty.status, empty.output) == (0, "There was nothing to drop.\n"))
-            let nothing = try await humon(["rollback", "users", "--yes"])
-            #expect(nothing.status == 1)
-            #expect(nothing.error.contains("The read model users has no tables to go back to."))
 
             for (arguments, sentence) in [
                 (["rebuild"], "Name read models, or give --all."),

@@ -1,13 +1,13 @@
 -- Read models: their schemas and their positions. The owner of the log owns the schemas, and the application may call these functions
 -- only, so that no role of the application can place an object that a session of the owner runs. docs/decisions/0067-rights.md
 
--- The declared read model that has this schema: its live tables, a shadow, or tables that a cutover replaces.
+-- The declared read model that has this schema: its live tables, a shadow, or tables that a cutover replaced.
 CREATE OR REPLACE FUNCTION log.projection(of_schema text) RETURNS log.projections LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     declared log.projections;
 BEGIN
-    SELECT p.* INTO declared FROM log.projections AS p CROSS JOIN unnest('{"",_rebuild,_verify,_previous,_swap}'::text[]) AS s (suffix)
+    SELECT p.* INTO declared FROM log.projections AS p CROSS JOIN unnest('{"",_rebuild,_verify,_replaced}'::text[]) AS s (suffix)
     WHERE of_schema = p.name || '_v' || p.version || s.suffix;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'no read model with the schema % is declared', of_schema
@@ -99,8 +99,8 @@ BEGIN
 END
 $$;
 
--- Only its holder may rename live tables or drop replaced ones, until the end of the transaction. Otherwise, while a drop waits for
--- readers of its tables, another transaction could make these tables live.
+-- Only its holder may rename or drop tables of read models, shadows excepted, until the end of the transaction. Otherwise, while a drop
+-- waits for readers of its tables, a cutover could give these tables another name.
 CREATE OR REPLACE FUNCTION log.lock_names() RETURNS void LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     LOCK TABLE log.read_models IN SHARE UPDATE EXCLUSIVE MODE
 $$;

@@ -36,7 +36,7 @@ struct ReadModelChecks: Sendable {
             Check(
                 name, .bad, "at position \(model?.position ?? 0), but the log ends before it",
                 hint: "Restore the log, or, if it is as it should be, run humon projections rebuild --all.")
-        case .missing, .kept, .building, .interrupted, .otherVersion:
+        case .missing, .replaced, .building, .interrupted, .otherVersion:
             Check(
                 name, .bad, "is missing",
                 hint: "Run humon projections rebuild --all. humon serve builds it, too, when it starts.")

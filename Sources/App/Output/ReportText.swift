@@ -19,9 +19,9 @@ extension JSON {
     func style(of name: String) -> Style? {
         guard name.hasSuffix("state"), case .string(let word) = self else { return nil }
         return switch word {
-        case "ok", "ready", "kept", "building", "under way", "equal", "applied", "dropped", "erased", "is replaced already":
+        case "ok", "ready", "building", "under way", "equal", "applied", "dropped", "erased", "is replaced already":
             .green
-        case "warn", "behind", "interrupted", "other version": .yellow
+        case "warn", "behind", "replaced", "interrupted", "other version": .yellow
         case "bad", "missing", "ahead", "differs", "different", "extra": .red
         default: word.hasPrefix("would be ") ? .yellow : nil
         }

@@ -8,7 +8,7 @@ internal import Synchronization
 /// An append changes the read models of its own program in its own transaction. A program of another version updates its read
 /// models when it is woken, by a notification or by the notifier's interval.
 public final class ProjectionRunner: Service {
-    /// Seconds between two looks for copies that lack an erasure.
+    /// Seconds between two looks for copies to drop.
     private static let forgetSeconds = 60.0
     /// Minimum seconds between two attempts to catch up, so that a busy log does not cause a query for every append. The pause is
     /// short while another version appends, and long while this version alone does, because its appends need no catch-up.
@@ -68,16 +68,14 @@ public final class ProjectionRunner: Service {
         }
     }
 
-    /// Lets the copies beside the live tables forget erased persons. No erasure waits for them, because a reader may hold their locks. No
-    /// copy keeps the words for longer than a day.
+    /// Drops replaced tables, and copies that lack an erasure. No erasure waits for them, because a reader may hold their locks. Without
+    /// such a reader no copy keeps the words for longer than a day.
     private func forget() async {
-        var standing: [String: Int64] = [:]
         while true {
             do {
                 // Not all nodes at once.
                 try await Task.sleep(for: .seconds(Self.forgetSeconds * .random(in: 0.5...1)))
                 try await readModels.forget()
-                standing = try await readModels.dropForgotten(standing: standing)
             } catch is CancellationError {
                 return
             } catch {

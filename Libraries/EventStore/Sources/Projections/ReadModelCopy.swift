@@ -1,6 +1,6 @@
 internal import Postgres
 
-/// One copy of a read model: the live tables, a shadow that a process fills, or the tables that a cutover replaced.
+/// One copy of a read model: the live tables, or a shadow that a process fills.
 struct ReadModelCopy: Sendable {
     let projection: any Projection
     /// The suffix of the schema; empty for the live tables.

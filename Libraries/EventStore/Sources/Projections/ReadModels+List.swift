@@ -13,8 +13,8 @@ public struct ReadModelStatus: Sendable, Hashable {
         case ahead
         /// The tables are missing, and appends are refused.
         case missing
-        /// A cutover replaced these tables. A rollback makes them live again.
-        case kept
+        /// A cutover replaced these tables. A server drops them when no transaction reads them.
+        case replaced
         /// A shadow that a running rebuild fills.
         case building
         /// A shadow that no process fills; a rebuild continues it.
@@ -31,7 +31,7 @@ public struct ReadModelStatus: Sendable, Hashable {
     public var lag: Int64
     /// Seconds since the first of these events was recorded.
     public var lagSeconds: Double
-    /// Size on disk with indexes; `nil` while other tables are about to take their place.
+    /// Size on disk with indexes; `nil` while the tables are about to be dropped.
     public var bytes: Int64?
     public var builtAt: Timestamp?
     /// Whether a server answers from the tables, or a process fills them.
@@ -75,7 +75,7 @@ extension ReadModels {
         }
     }
 
-    /// PostgreSQL locks what it measures, so this statement would wait for a rename or a drop of the tables.
+    /// PostgreSQL locks what it measures, so this statement would wait for a drop of the tables.
     private func bytes(of schema: String) async throws -> Int64? {
         do {
             return try await client.run([
@@ -121,10 +121,10 @@ extension ReadModels {
     }
 
     private func state(of schema: String, lag: Int64, isHeld: Bool) -> ReadModelStatus.State {
-        let own = schemas
-        if own.contains(schema) { return lag == 0 ? .ready : lag > 0 ? .behind : .ahead }
-        if Self.isShadow(schema) { return isHeld ? .building : .interrupted }
-        return own.contains { $0 + Self.previousSuffix == schema } ? .kept : .otherVersion
+        if schemas.contains(schema) { return lag == 0 ? .ready : lag > 0 ? .behind : .ahead }
+        if schema.hasSuffix(Self.replacedSuffix) { return .replaced }
+        let isShadow = schema.hasSuffix(Self.rebuildSuffix) || schema.hasSuffix(Self.verifySuffix)
+        return !isShadow ? .otherVersion : isHeld ? .building : .interrupted
     }
 
     /// Returns the part of a schema's name before its version.

@@ -34,8 +34,8 @@ extension ReadModels {
     private static let rounds = 20
 
     /// Builds the read models again from the log, in shadow schemas. Meanwhile readers and writers use the present tables. The
-    /// new tables become live under the log's lock, at an exact position, and the old tables stay. An interrupted rebuild
-    /// continues from its checkpoint.
+    /// new tables become live under the log's lock, at an exact position, and the old tables are dropped. An interrupted rebuild
+    /// continues from its checkpoint. A rebuild by an older program is the way back to its tables.
     /// - Throws: ``ReadModelError``, ``LogGapError``, ``FormatError``
     @discardableResult
     public func rebuild(progress: @escaping @Sendable (ShadowProgress) -> Void) async throws -> Cutover {
@@ -79,7 +79,6 @@ extension ReadModels {
             }
             tail = try await reader.tail()
         }
-        try await dropPreviousTables(under: lock)
         return try await cutover(under: lock, from: start)
     }
 
@@ -114,18 +113,6 @@ extension ReadModels {
             WHERE n.nspname = \(schema) AND c.relkind = 'r' ORDER BY relname
             """
         ).decode(String.self)
-    }
-
-    /// Drops the tables that an earlier cutover replaced. It happens before the log's lock is taken, because it waits for readers
-    /// of those tables.
-    private func dropPreviousTables(under lock: ShadowLock) async throws {
-        try await client.withLongTransaction { connection in
-            try await Self.lockNames(on: connection)
-            for projection in projections {
-                try await Self.drop(type(of: projection).schema + Self.previousSuffix, on: connection)
-            }
-            try await lock.check(on: connection)
-        }
     }
 
     /// Drops the shadows, if no other process has taken their locks.

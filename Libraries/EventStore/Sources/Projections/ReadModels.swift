@@ -5,9 +5,6 @@ public import Postgres
 /// The read models of a database that this program reads and writes. It creates them, keeps them in step with the log, and
 /// repairs them while servers run.
 public struct ReadModels: Sendable {
-    /// A cutover keeps the replaced tables in a schema with this suffix.
-    static let previousSuffix = "_previous"
-
     let projections: [any Projection]
     /// Selects the recorded events from which the read models are made.
     let filter: LogFilter
@@ -82,24 +79,19 @@ extension ReadModels {
         for projection in projections { if let failure = failures[type(of: projection).schema] { throw failure } }
     }
 
-    /// - Parameters:
-    ///   - suffix: of the copies; empty for the live tables
-    ///   - lockTimeout: as of ``catchUp(_:suffix:lockTimeout:)``
-    ///   - skipped: schemas to leave alone
-    /// - Returns: whether a copy was behind, and the errors of the copies that could not follow, by schema
+    /// - Parameter skipped: schemas to leave alone
+    /// - Returns: whether a read model was behind, and the errors of those that could not follow, by schema
     /// - Throws: `PostgresError` if the database is away, `CancellationError`
-    func catchUp(
-        suffix: String = "", lockTimeout: String? = nil, skipping skipped: Set<String> = []
-    ) async throws -> (wasBehind: Bool, failures: [String: any Error]) {
+    func catchUp(skipping skipped: Set<String>) async throws -> (wasBehind: Bool, failures: [String: any Error]) {
         let behind = try await client.query(
-            "SELECT schema FROM log.read_model_positions(\(schemas.map { $0 + suffix })) WHERE position < log.tail()"
+            "SELECT schema FROM log.read_model_positions(\(schemas)) WHERE position < log.tail()"
         ).decode(String.self)
         var failures: [String: any Error] = [:]
         for projection in projections {
-            let schema = type(of: projection).schema + suffix
+            let schema = type(of: projection).schema
             guard behind.contains(schema), !skipped.contains(schema) else { continue }
             do {
-                while try await catchUp(projection, suffix: suffix, lockTimeout: lockTimeout) == true {}
+                while try await catchUp(projection) == true {}
             } catch let error as CancellationError {
                 throw error
             } catch let error as PostgresError where error.isUnavailability && !error.isWait {
@@ -112,12 +104,10 @@ extension ReadModels {
     }
 
     /// Applies one page of the log, in its own transaction.
-    /// - Parameter lockTimeout: the longest wait for a lock, as PostgreSQL writes it; `nil` for that of the session
-    /// - Returns: false at the log's end; nil if the copy is missing or inline
-    func catchUp(_ projection: any Projection, suffix: String, lockTimeout: String? = nil) async throws -> Bool? {
+    /// - Returns: false at the log's end; nil if the read model is missing or inline
+    private func catchUp(_ projection: any Projection) async throws -> Bool? {
         try await client.withTransaction { connection in
-            if let lockTimeout { try await connection.query("SELECT set_config('lock_timeout', \(lockTimeout), true)") }
-            var copies = try await ReadModelCopy.locked([projection], suffix: suffix, on: connection)
+            var copies = try await ReadModelCopy.locked([projection], on: connection)
             guard let end = copies.first.map({ $0.position + Self.page }) else { return nil }
             try await ReadModelCopy.catchUp(&copies, through: end, on: connection)
             return copies.first?.position == end
@@ -171,11 +161,8 @@ public enum ReadModelError: Error, Hashable, CustomStringConvertible {
     case foreign(String)
     /// The process lost its lock on the shadow, for example because another one aborted the work.
     case aborted(String)
-    case noPreviousTables(String)
-    /// Another process renames or drops tables and does not finish.
+    /// Tables that are to be dropped are in use, or another process renames or drops tables and does not finish.
     case busy
-    /// A server uses the read model.
-    case served(String)
     /// An append found that a read model is missing. Nothing was recorded.
     case missing
     /// An append found that the read models cannot follow the log. Nothing was recorded.
@@ -195,11 +182,9 @@ public enum ReadModelError: Error, Hashable, CustomStringConvertible {
             "Another user of the database is filling \(schema): run the command with the DATABASE_URL of that user."
         case .aborted(let schema):
             "The work on \(schema) ended early: it was aborted, or the connection to the database was lost."
-        case .noPreviousTables(let name): "The read model \(name) has no tables to go back to."
         case .busy:
-            "Another process is replacing or dropping tables of read models, and waits for their readers: try again later."
-        case .served(let schema):
-            "A server answers from the read model \(schema): stop the servers of that version."
+            "A transaction, such as that of pg_dump, reads tables that are to be dropped, or another process replaces tables: try again "
+                + "later."
         case .missing: "A read model is missing: rebuild the read models."
         case .unreadable(let error):
             "The read models cannot follow the log, in which this program cannot read a recorded event (\(error)): replace this "

@@ -5,20 +5,18 @@ internal import EventStore
 struct ProjectionsPruneCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prune",
-        abstract: "Drop the tables that rebuilds replaced.",
+        abstract: "Drop the copies of read models that no server uses.",
         discussion: """
-            Afterwards `humon projections rollback` is impossible. With --other-versions it also drops the read models of other \
-            versions of humon, if no server answers from them.
+            They belong to other versions of humon, or to interrupted rebuilds, or a rebuild replaced them. A copy from which a server \
+            answers stays, and so does one that a command fills. A program of another version builds its read models again when it \
+            starts.
 
+            EXAMPLE: humon projections prune --all --dry-run
             EXAMPLE: humon projections prune --all --yes
-            EXAMPLE: humon projections prune --all --other-versions --dry-run
             """
     )
 
     @OptionGroup var choice: ReadModelChoice
-
-    @Flag(help: "Also drop the read models of other versions of humon.")
-    var otherVersions = false
 
     @OptionGroup var consent: ConsentOptions
     @OptionGroup var trial: TrialOptions
@@ -26,13 +24,13 @@ struct ProjectionsPruneCommand: AsyncParsableCommand {
 
     func run() async throws {
         let schemas = try await choice.tending(options.database) { models in
-            let unwanted = try await models.prunable(otherVersions: otherVersions)
+            let unwanted = try await models.prunable()
             if trial.dryRun { return unwanted }
             if !unwanted.isEmpty {
                 try await consent.require(
-                    "This drops \(unwanted.joined(separator: ", ")). A rollback to these tables is impossible afterwards.")
+                    "This drops \(unwanted.joined(separator: ", ")). A program that needs one of them builds it again.")
             }
-            return try await models.prune(otherVersions: otherVersions)
+            return try await models.prune()
         }
         try options.output.write(
             ReadModelChoice.rows(ofDropped: schemas, isTrial: trial.dryRun), whenEmpty: "There was nothing to drop.")

@@ -8,10 +8,9 @@ struct ProjectionsRebuildCommand: AsyncParsableCommand {
         commandName: "rebuild",
         abstract: "Rebuild read models from the log while servers continue.",
         discussion: """
-            The command fills new tables beside the old ones and replaces the old ones at one position of the log. It keeps the \
-            old tables in schemas named …_previous: `humon projections rollback` returns to them, `humon projections prune` \
-            drops them. If a rebuild was interrupted, the next one continues it; `humon projections list` shows how far it is. \
-            Servers on the same machine have priority.
+            The command fills new tables beside the old ones and replaces the old ones at one position of the log. The way back \
+            is a rebuild by the older program. If a rebuild was interrupted, the next one continues it; `humon projections list` \
+            shows how far it is. Servers on the same machine have priority.
 
             EXAMPLE: humon projections rebuild --all
             """
@@ -43,12 +42,7 @@ struct ProjectionsRebuildCommand: AsyncParsableCommand {
                     "held_seconds": .figure(cutover.heldSeconds),
                 ]
             })
-        try output.say(
-            """
-            Appends waited \(Figure.duration(seconds: cutover.heldSeconds)) for the cutover. The old tables stay until \
-            humon projections prune.
-            """
-        )
+        try output.say("Appends waited \(Figure.duration(seconds: cutover.heldSeconds)) for the cutover.")
     }
 
     private func abortRebuild(_ output: Output) async throws {

@@ -8,8 +8,8 @@ struct ProjectionsListCommand: ReportCommand {
         commandName: "list", abstract: "List the read models with their state, lag and size.",
         discussion: """
             States: ready; behind (a server catches up by \
-            itself); missing, or ahead of the log (`humon projections rebuild` repairs both); kept (for a rollback); building; \
-            interrupted (the next rebuild continues it); other version.
+            itself); missing, or ahead of the log (`humon projections rebuild` repairs both); replaced (dropped when no transaction \
+            reads it); building; interrupted (the next rebuild continues it); other version.
 
             EXAMPLE: humon projections list --json
             """)
