@@ -73,7 +73,6 @@ def measure_one(cluster, total):
     held = [json.loads(line).get("held_seconds") for line in answer.splitlines()]
     rows["of which appends wait"] = (max((one for one in held if one is not None), default=0), "s")
     rows["read models"] = (size(cluster, database, "_v[0-9]+$")[0], "B")
-    cluster.humon(database, "projections", "prune", "--all", "--yes")
     measure_command(cluster, database, rows, "projections", "verify", "--all")
     measure_command(cluster, database, rows, "log", "verify")
     cluster.sql(database, "VACUUM ANALYZE", "CHECKPOINT")

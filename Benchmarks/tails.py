@@ -182,7 +182,7 @@ def disturbances(place):
     humon, dump = nodes.HUMON, ["pg_dump", "--format=custom", "--file", f"{place}/dump", database(place)]
     port = ["env", f"HUMON_PORT={nodes.PORT + 8}", "HUMON_ADMIN_PORT=0", "HUMON_INDEX_MEGABYTES=8000"]
     every = {
-        "rebuild": ([[humon, "projections", "rebuild", "--all"], [humon, "projections", "prune", "--all", "--yes"]], False),
+        "rebuild": ([[humon, "projections", "rebuild", "--all"]], False),
         "verify read models": ([[humon, "projections", "verify", "--all"]], False),
         "verify log": ([[humon, "log", "verify"]], False),
         "export": ([[humon, "log", "export", "--force", f"{place}/export.zst"]], False),
