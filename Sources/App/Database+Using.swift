@@ -68,31 +68,11 @@ extension Database {
     func appending<Value: Sendable>(
         logger: Logger, _ body: @escaping @Sendable (RunningModules) async throws -> Value
     ) async throws -> Value {
-        try await running(logger: logger) { try await body($0.modules) }
-    }
-
-    /// Applies the erasure list to a log that was just imported, before any server answers from it.
-    /// - Returns: the number of persons who were erased again; `nil` without an erasure list
-    /// - Throws: ``CommandFailure``
-    func applyErasures(logger: Logger) async throws -> Int? {
-        guard settings.erasureFile != nil else { return nil }
-        do { return try await running(logger: logger) { try await $0.erasures?.apply() } } catch {
-            throw CommandFailure(
-                """
-                The log was imported, and the erasures of HUMON_ERASURES were not applied: \(error)
-                humon serve with this setting applies them before it answers.
-                """)
-        }
-    }
-
-    private func running<Value: Sendable>(
-        logger: Logger, _ body: @escaping @Sendable (Backend) async throws -> Value
-    ) async throws -> Value {
         try await using(asApplication(connections: 4), logger: logger) { client in
             try await Presence(Backend.formats, client: client, logger: logger).prepare()
             try await Backend.readModels(client, logger: logger).prepare()
         }
         let backend = Backend(self, connections: 1, logger: logger)
-        return try await backend.run(logger: logger) { try await body(backend) }
+        return try await backend.run(logger: logger) { try await body(backend.modules) }
     }
 }

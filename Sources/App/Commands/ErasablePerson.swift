@@ -66,8 +66,7 @@ struct ErasureOptions: ParsableArguments {
         unknown: String, _ find: @escaping @Sendable (RunningModules) async throws -> ErasablePerson
     ) async throws {
         let outcome = try await options.database.with(.existing) { database, logger in
-            if !trial.dryRun { try await database.settings.erasureFile?.check() }
-            return try await database.appending(logger: logger) { modules -> ErasablePerson.Outcome in
+            try await database.appending(logger: logger) { modules -> ErasablePerson.Outcome in
                 do { return try await find(modules).erase(consent, isTrial: trial.dryRun) } catch is UnknownPersonError {
                     throw NegativeResult(unknown)
                 }

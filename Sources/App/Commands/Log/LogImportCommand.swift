@@ -11,9 +11,9 @@ struct LogImportCommand: AsyncParsableCommand {
         abstract: "Import an exported log into an empty database, as one transaction.",
         discussion: """
             Positions, ids, times and bytes stay the same. The command refuses an archive with an error and names its line. It runs \
-            with the rights of the URL's user, because it also sets the sequences, and applies missing migrations first. Then it \
-            erases the persons of HUMON_ERASURES whom the archive still has. --dry-run checks the whole archive in the database, \
-            then rolls the transaction back.
+            with the rights of the URL's user, because it also sets the sequences, and applies missing migrations first. The first \
+            server erases the persons of its HUMON_ERASURES whom the archive still has, before it answers. --dry-run checks the \
+            whole archive in the database, then rolls the transaction back.
 
             EXAMPLE: humon log import humon.log.zst --yes
             """
@@ -29,24 +29,14 @@ struct LogImportCommand: AsyncParsableCommand {
     func run() async throws {
         let input = try InputFile.open(file)
         let isTrial = trial.dryRun
-        let settings = try options.database.settings()
-        // Before anything changes: a log whose erasures cannot be applied would show erased persons.
-        try await settings.erasureFile?.check()
         if !isTrial {
-            let target = settings.databaseDescription
+            let target = try options.database.settings().databaseDescription
             try await consent.require("This imports \(file) into \(target), and cannot be undone.")
         }
         options.output.step("Reading the archive")
         let use = isTrial ? Database.Use.existing : .creating
-        let (summary, readModels, erased) = try await options.database.with(use) { database, logger in
+        let (summary, readModels) = try await options.database.with(use) { database, logger in
             try await database.migrate(isTrial: isTrial, logger: logger)
-            if settings.erasureFile != nil {
-                try await database.using(database.asApplication(connections: 1), logger: logger) { client in
-                    if let conflict = try await Presence(Backend.formats, client: client, logger: logger).conflict() {
-                        throw conflict
-                    }
-                }
-            }
             let summary: LogArchive.Summary = try await withPostgres(database.asOwner, logger: logger) { client in
                 let frame = ZstandardReader(input)
                 return try await withTaskCancellationHandler {
@@ -66,15 +56,12 @@ struct LogImportCommand: AsyncParsableCommand {
                     frame.cancel()
                 }
             }
-            let erased = try await isTrial ? nil : database.applyErasures(logger: logger)
             let behind = try await withPostgres(database.asOwner, logger: logger) { client in
                 try await Backend.readModels(client).list().filter { $0.state == .behind }.map(\.schema)
             }
-            return (summary, behind, erased)
+            return (summary, behind)
         }
-        var record: JSONObject = ["recorded": JSON(summary.recordedEvents), "commands": JSON(summary.commands)]
-        if let erased { record["erased"] = JSON(erased) }
-        try options.output.write(record)
+        try options.output.write(["recorded": JSON(summary.recordedEvents), "commands": JSON(summary.commands)])
         if isTrial { options.output.note("The archive is sound. Nothing was imported.") }
         guard !readModels.isEmpty, !isTrial else { return }
         options.output.note(
