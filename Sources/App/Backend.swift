@@ -18,8 +18,7 @@ struct Backend: Sendable {
     let readers: PostgresClient
     let writer: PostgresClient
     let log: EventLog
-    /// A service for servers; `nil` if there is no erasure list.
-    let erasures: ErasureList?
+    private let erasures: ErasureList?
     private let projectionRunner: ProjectionRunner
 
     /// Whether requests may be answered: neither an erasure of the list nor an event that this program cannot read is missing from what
@@ -31,9 +30,10 @@ struct Backend: Sendable {
     ///     other nodes serve
     ///   - memoryBytes: the memory limit of the in-memory index; 0 for none: then reads come from PostgreSQL
     ///   - eventsPerUser: the largest number of live events of a user; 0 for no quota
+    ///   - erasureFile: the erasure list of this node; `nil` for a command, which runs anywhere
     init(
         _ database: Database, connections: Int, apps: Set<ServedApp> = .all, memoryBytes: Int = 0, eventsPerUser: Int = 0,
-        dependencies: Dependencies = .system, logger: Logger
+        erasureFile: ErasureFile? = nil, dependencies: Dependencies = .system, logger: Logger
     ) {
         let memoryBytes = apps.contains(.events) ? memoryBytes : 0
         // Besides the readers' connections: one to listen, one to tell that the program serves, one for the erasure of persons, one to
@@ -62,8 +62,9 @@ struct Backend: Sendable {
             context.add(index)
             context.add(changes)
         }
-        erasures = database.settings.erasureFile.map { [context] in ErasureList($0, context) }
+        erasures = erasureFile.map { [context] in ErasureList($0, context, notifier) }
         if let erasures { context.add(erasures) }
+        let lists: [any Service] = erasures.map { [$0] } ?? []
         modules = RunningModules(Modules.all, serving: apps, in: context)
         projectionRunner = ProjectionRunner(readModels, notifier: notifier, logger: logger)
         var timing = SubscriptionRunner.Timing()
@@ -75,7 +76,7 @@ struct Backend: Sendable {
         let watch = LogLockWatch(client: readers, logger: logger)
         services =
             database.services + [readers, writer, notifier, watch, presence, projectionRunner]
-            + (index.map { [changes, $0] } ?? []) + modules.services + [log, erasure]
+            + (index.map { [changes, $0] } ?? []) + modules.services + [log, erasure] + lists
     }
 
     static func readModels(
@@ -94,16 +95,11 @@ struct Backend: Sendable {
     /// - Throws: `FormatConflict` beside servers with conflicting formats, ``CommandFailure``, `ReadModelError`, `LogGapError`,
     ///   `ErasureFile.Failure`, `PostgresError`
     static func prepare(_ database: Database, logger: Logger) async throws {
-        if let file = database.settings.erasureFile {
-            let isEmpty = try await withPostgres(database.asOwner, logger: logger) { try await LogReader(client: $0).isEmpty() }
-            // A new file is made after all that can refuse: the storage of the old one may not be mounted yet.
-            if !isEmpty { try await file.prepare(isLogEmpty: false) }
-        }
+        try database.settings.erasureFile?.prepare()
         try await database.migrate(logger: logger)
         try await withPostgres(database.asApplication(connections: 4), logger: logger) { client in
             try await warnOfLosses(client, logger: logger)
             try await Presence(formats, client: client, logger: logger).prepare()
-            try await database.settings.erasureFile?.prepare(isLogEmpty: try await LogReader(client: client).isEmpty())
             do { try await readModels(client, logger: logger).prepare() } catch let error as FormatError {
                 throw CommandFailure.unreadableLog(error.description)
             } catch PostgresError.refused(let refusal) where refusal.sqlState.isAboutData {

@@ -6,13 +6,12 @@ import Testing
 
 @testable import EventStore
 
-/// A directory with an empty list, which is removed with the test.
-private func withFolder(_ body: (String) async throws -> Void) async throws {
+/// The path of a file that does not exist yet, in a directory that is removed with the test.
+private func withPath(_ body: (String) async throws -> Void) async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "humon-list-\(UUID().uuidString.prefix(8))").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    try await ErasureFile(path: "\(folder)/list").prepare(isLogEmpty: true)
-    try await body(folder)
+    try await body("\(folder)/list")
 }
 
 extension ErasureFile {
@@ -21,106 +20,76 @@ extension ErasureFile {
         let unreadable = try await read { entries += $0 }.unreadable
         return (entries, unreadable)
     }
+
+    fileprivate func persons() async throws -> [String] { try await all().entries.map(\.person.description) }
+
+    /// Adds lines as another program would.
+    fileprivate func add(_ entries: [Entry]) async throws {
+        try prepare()
+        let size = try await read { _ in }.size
+        #expect(try append(entries, at: size) != nil)
+    }
 }
 
 extension ErasureFile.Entry {
     fileprivate static func example(_ number: Int = 7) -> ErasureFile.Entry {
         ErasureFile.Entry(
             log: UUID(), person: StreamName("person-\(number)"), created: UUID(), erased: UUID(),
-            at: Timestamp(milliseconds: 1_000))
+            at: Timestamp(milliseconds: 1_000), cursor: LogCursor("12.kbnapcmd"))
     }
 }
 
 @Suite struct `The file of erasures` {
-    @Test func `a line has ids, the number of the person and the time, and only its owner may read the file`() async throws {
-        try await withFolder { folder in
-            let (file, entry) = (ErasureFile(path: "\(folder)/list"), ErasureFile.Entry.example())
-            try await file.append([entry])
+    @Test func `a line has ids, the person's number, time and position, and only its owner may read the file`() async throws {
+        try await withPath { path in
+            let (file, entry) = (ErasureFile(path: path), ErasureFile.Entry.example())
+            try await file.add([entry])
             let (log, created, erased) = (
                 entry.log.uuidString.lowercased(), entry.created.uuidString.lowercased(), entry.erased.uuidString.lowercased()
             )
             #expect(
-                try String(contentsOfFile: "\(folder)/list", encoding: .utf8)
-                    == #"{"log":"\#(log)","person":"person-7","created":"\#(created)","erased":"\#(erased)","at":"1970-01-01T00:00:01.000Z"}"#
-                    + "\n")
-            let attributes = try FileManager.default.attributesOfItem(atPath: "\(folder)/list")
-            #expect(attributes[.posixPermissions] as? Int == 0o600)
+                try String(contentsOfFile: path, encoding: .utf8)
+                    == #"{"log":"\#(log)","person":"person-7","created":"\#(created)","erased":"\#(erased)","#
+                    + #""at":"1970-01-01T00:00:01.000Z","position":"12.kbnapcmd"}"# + "\n")
+            #expect(try await file.all().entries == [entry])
+            #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
         }
     }
 
     @Test func `a line that was cut spoils no other line, and lines that cannot be read are counted`() async throws {
-        try await withFolder { folder in
-            let (file, path) = (ErasureFile(path: "\(folder)/list"), "\(folder)/list")
-            let (first, second, last) = (ErasureFile.Entry.example(), ErasureFile.Entry.example(), ErasureFile.Entry.example())
-            try await file.append([first])
+        try await withPath { path in
+            let (file, entries) = (ErasureFile(path: path), (1...3).map { ErasureFile.Entry.example($0) })
+            try await file.add([entries[0]])
             let handle = try #require(FileHandle(forWritingAtPath: path))
             _ = try handle.seekToEnd()
             try handle.write(contentsOf: Data((String(repeating: "x", count: 5_000) + "\n{}\n" + #"{"log":"0"#).utf8))
-            try await file.append([second])
+            try await file.add([entries[1]])
             _ = try handle.seekToEnd()
-            try handle.write(contentsOf: Data(last.line.dropLast().utf8))
+            try handle.write(contentsOf: Data(entries[2].line.dropLast().utf8))
             try handle.close()
-            let (entries, unreadable) = try await file.all()
-            #expect(entries == [first, second, last])
+            let (found, unreadable) = try await file.all()
+            #expect(found == entries)
             #expect(unreadable == 3)
         }
     }
 
-    @Test func `a long file is read page by page, and appends at the same time keep every line`() async throws {
-        try await withFolder { folder in
-            let file = ErasureFile(path: "\(folder)/list")
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for writer in 0..<10 {
-                    group.addTask {
-                        for part in 0..<10 {
-                            let numbers = (0..<30).map { 1 + 1_000 * writer + 30 * part + $0 }
-                            try await file.append(numbers.map { ErasureFile.Entry.example($0) })
-                        }
-                    }
-                }
-                try await group.waitForAll()
-            }
+    @Test func `a long file is read page by page, and an append to a file of another size adds nothing`() async throws {
+        try await withPath { path in
+            let file = ErasureFile(path: path)
+            #expect(try await file.all().entries.isEmpty)
+            try await file.add((1...3_000).map { ErasureFile.Entry.example($0) })
             var pages: [Int] = []
-            var persons: Set<StreamName> = []
-            let unreadable = try await file.read { page in
-                pages.append(page.count)
-                persons.formUnion(page.map(\.person))
-            }
-            #expect((persons.count, unreadable.unreadable) == (3_000, 0))
+            let (size, unreadable) = try await file.read { pages.append($0.count) }
+            #expect((pages.reduce(0, +), unreadable) == (3_000, 0))
             #expect(pages.count > 2)
-        }
-    }
-
-    @Test func `later reads begin at the end of the last finished line, and at the beginning of a shorter file`() async throws {
-        try await withFolder { folder in
-            let (file, path) = (ErasureFile(path: "\(folder)/list"), "\(folder)/list")
-            let entries = (1...3).map { ErasureFile.Entry.example($0) }
-            func read(from offset: Int64) async throws -> (persons: [StreamName], end: Int64) {
-                var persons: [StreamName] = []
-                let end = try await file.read(from: offset) { persons += $0.map(\.person) }.end
-                return (persons, end)
-            }
-            try await file.append([entries[0]])
-            let (first, end) = try await read(from: 0)
-            #expect(first == [entries[0].person])
-            #expect(try await read(from: end).persons == [])
-            let handle = try #require(FileHandle(forWritingAtPath: path))
-            _ = try handle.seekToEnd()
-            try handle.write(contentsOf: Data(entries[1].line.utf8.prefix(20)))
-            #expect(try await read(from: end) == ([], end))
-            try handle.write(contentsOf: Data(entries[1].line.utf8.dropFirst(20)))
-            try handle.close()
-            let (second, last) = try await read(from: end)
-            #expect(second == [entries[1].person])
-            try entries[2].line.write(toFile: path, atomically: true, encoding: .utf8)
-            #expect(try await read(from: last) == ([entries[2].person], Int64(entries[2].line.utf8.count)))
+            #expect(try file.append([.example()], at: size - 1) == nil)
+            #expect(try await file.read { _ in }.size == size)
         }
     }
 
     @Test func `an append that fails in the middle leaves no piece`() async throws {
-        try await withFolder { folder in
+        try await withPath { small in
             // A file system of a page or two, as root can mount one. Without that right there is nothing to see.
-            let small = "\(folder)/small"
             try FileManager.default.createDirectory(atPath: small, withIntermediateDirectories: false)
             guard (try? await TestProgram.run("/bin/mount", ["-t", "tmpfs", "-o", "size=8k", "none", small])) != nil else {
                 return
@@ -128,13 +97,13 @@ extension ErasureFile.Entry {
             let failed: (any Error)?
             do {
                 let file = ErasureFile(path: "\(small)/list")
-                try await file.prepare(isLogEmpty: true)
-                try await file.append([.example()])
+                try await file.add([.example()])
+                let size = try await file.read { _ in }.size
                 let many = (1...100).map { ErasureFile.Entry.example($0) }
-                await #expect(throws: ErasureFile.Failure.self) { try await file.append(many) }
+                #expect(throws: ErasureFile.Failure.self) { try file.append(many, at: size) }
                 let (entries, unreadable) = try await file.all()
                 #expect((entries.count, unreadable) == (1, 0))
-                try await file.append([.example()])
+                try await file.add([.example()])
                 #expect(try await file.all().entries.count == 2)
                 failed = nil
             } catch { failed = error }
@@ -143,47 +112,42 @@ extension ErasureFile.Entry {
         }
     }
 
-    @Test func `only an empty log makes the file, and a directory, a device and a pipe are refused without a wait`() async throws
-    {
-        try await withFolder { folder in
-            let missing = ErasureFile(path: "\(folder)/missing")
-            let failure = ErasureFile.Failure.missing(path: "\(folder)/missing")
-            await #expect(throws: failure) { try await missing.prepare(isLogEmpty: false) }
-            await #expect(throws: failure) { _ = try await missing.all() }
-            await #expect(throws: failure) { try await missing.append([.example()]) }
-            #expect(!FileManager.default.fileExists(atPath: "\(folder)/missing"))
-            try await missing.prepare(isLogEmpty: true)
-            try await missing.append([.example()])
-            try await missing.prepare(isLogEmpty: true)
-            #expect(try await missing.all().entries.count == 1)
-            try #require(mkfifo("\(folder)/pipe", 0o600) == 0)
-            for path in [folder, "/dev/full", "\(folder)/pipe"] {
-                let file = ErasureFile(path: path)
-                await #expect(throws: ErasureFile.Failure.self, "\(path)") { try await file.prepare(isLogEmpty: true) }
-                await #expect(throws: ErasureFile.Failure.self, "\(path)") { try await file.append([.example()]) }
+    @Test func `a missing directory, a directory, a device and a pipe are refused without a wait`() async throws {
+        try await withPath { path in
+            try #require(mkfifo(path, 0o600) == 0)
+            for path in ["\(path)-folder/list", "/tmp", "/dev/full", path] {
+                #expect(throws: ErasureFile.Failure.self, "\(path)") { try ErasureFile(path: path).prepare() }
             }
+            await #expect(throws: ErasureFile.Failure.self) { _ = try await ErasureFile(path: path).all() }
         }
     }
 }
 
 extension TestStore {
-    fileprivate func append(_ event: PersonEvent, to person: String, after version: Int32) async throws {
+    fileprivate func append(_ event: PersonEvent, to person: String, after version: Int32, id: UUID = UUID()) async throws {
         let model = AppendRequest.counting("", after: 0)
         _ = try await log.record(
             AppendRequest(
-                id: UUID(), streams: [StreamAppend([event], to: StreamName(person), after: version)],
+                id: id, streams: [StreamAppend([event], to: StreamName(person), after: version)],
                 recordedAt: model.recordedAt, metadata: model.metadata))
     }
 
-    /// Runs the subscription, and the list as the service of a server, until the list is applied.
-    fileprivate func apply(_ list: ErasureList) async throws {
-        try await withErasures(list: list) {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { await list.run() }
-                defer { group.cancelAll() }
-                try await eventually("the list is applied") { list.isApplied }
-            }
+    /// Runs the list of a node with this file until the body has ended.
+    fileprivate func mirroring(
+        _ file: ErasureFile, _ body: @escaping @Sendable (ErasureList) async throws -> Void
+    ) async throws {
+        let list = ErasureList(file, context(), notifier)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await list.run() }
+            defer { group.cancelAll() }
+            try await body(list)
         }
+    }
+
+    /// Runs the list until the file has all erasures of the log.
+    fileprivate func mirror(_ file: ErasureFile) async throws {
+        let tail = try await reader.tail()
+        try await mirroring(file) { list in try await eventually("the mirror") { list.hasMirrored(tail) } }
     }
 
     fileprivate func isErased(_ person: String) async throws -> Bool {
@@ -192,43 +156,77 @@ extension TestStore {
 }
 
 @Suite struct `Keeping erasures outside of the database` {
-    @Test func `an erasure ends only after its line, and a file that cannot be written parks nothing`() async throws {
+    /// No subscription runs, which keeps no server from answering if the log lacked nothing.
+    @Test func `a new file gets every erasure of the log, and a node that died goes on behind its last line`() async throws {
         try await TestStore.with { store in
-            try await withFolder { folder in
-                let file = ErasureFile(path: "\(folder)/later/list")
-                let list = ErasureList(file, store.context())
-                try await store.write(0..<1)
-                let position = try await store.erasePerson()
-                let erasures = Erasures(store.context())
-                try await store.withErasures(list: list) {
-                    #expect(try await erasures.end(of: TestStore.erased, at: position, within: .seconds(1)) == nil)
-                    #expect(try await Subscriptions(client: store.client).parkedStreams(of: "erasures").isEmpty)
-                    #expect(try await store.words() == 1)
-                    try FileManager.default.createDirectory(atPath: "\(folder)/later", withIntermediateDirectories: false)
-                    try await file.prepare(isLogEmpty: true)
-                    #expect(try await erasures.end(of: TestStore.erased, at: position, within: .seconds(60)) != nil)
-                }
-                #expect(try await store.words() == 0)
+            try await withPath { path in
+                let file = ErasureFile(path: path)
+                _ = try await store.erasePerson()
+                try await store.mirror(file)
+                // The node is dead between this commit and its line.
+                _ = try await store.erasePerson(StreamName("person-8"))
+                for _ in 1...2 { try await store.mirror(file) }
                 let entries = try await file.all().entries
-                #expect(entries.map(\.person) == [TestStore.erased])
-                #expect(try await entries.first?.erased == store.reader.newest(of: TestStore.erased)?.envelope.id)
+                #expect(entries.map(\.person.description) == ["person-7", "person-8"])
+                let first = try #require(entries.first)
+                let log = try await store.reader.read(after: 0, limit: 2)
+                #expect([first.log, first.created] == [log[0].envelope.id, log[0].envelope.id])
+                #expect(first.erased == log[1].envelope.id)
+                #expect(first.cursor == LogCursor(position: 2, of: log[1].envelope))
             }
         }
     }
 
-    @Test func `a restored log erases the persons of the list, and nobody else who has the number of one`() async throws {
+    @Test func `a line that was cut is written again behind the last whole one`() async throws {
+        try await TestStore.with { store in
+            try await withPath { path in
+                let file = ErasureFile(path: path)
+                for number in 7...9 { _ = try await store.erasePerson(StreamName("person-\(number)")) }
+                try await store.mirror(file)
+                let whole = try String(contentsOfFile: path, encoding: .utf8)
+                try String(whole.dropLast(40)).write(toFile: path, atomically: true, encoding: .utf8)
+                try await store.mirror(file)
+                #expect(try await file.persons() == ["person-7", "person-8", "person-9"])
+                #expect(try await file.all().unreadable == 1)
+            }
+        }
+    }
+
+    @Test func `a file that cannot be written delays no erasure, which is said to be done when it has a line`() async throws {
+        try await TestStore.with { store in
+            try await withPath { path in
+                let file = ErasureFile(path: path)
+                try await store.write(0..<1)
+                try await store.mirroring(file) { list in
+                    try await eventually { list.isApplied }
+                    try FileManager.default.removeItem(atPath: path)
+                    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+                    let position = try await store.erasePerson()
+                    let erasures = Erasures(store.context(list))
+                    try await store.withErasures {
+                        try await eventually("the end of the words") { try await store.words() == 0 }
+                        let end = try await erasures.end(of: TestStore.erased, at: position, within: .milliseconds(300))
+                        #expect(end == nil)
+                        #expect(list.isApplied)
+                        try FileManager.default.removeItem(atPath: path)
+                        let later = try await erasures.end(of: TestStore.erased, at: position, within: .seconds(60))
+                        #expect(later != nil)
+                    }
+                    #expect(try await file.persons() == ["person-7"])
+                }
+            }
+        }
+    }
+
+    @Test func `a restored log erases the persons of the file, and nobody else who has the number of one`() async throws {
         try await TestStore.withTwo { store, other in
-            try await withFolder { folder in
-                let file = ErasureFile(path: "\(folder)/list")
+            try await withPath { path in
+                let file = ErasureFile(path: path)
                 try await store.write(0..<2)
                 for person in ["person-7", "person-8"] { try await store.append(.created, to: person, after: 0) }
                 let backup = try await store.client.exportedLog().bytes
                 try await store.append(.erased, to: "person-7", after: 1)
-                let list = ErasureList(file, store.context())
-                try await store.withErasures(list: list) {
-                    let end = try await Erasures(store.context()).end(of: TestStore.erased, at: 5, within: .seconds(60))
-                    #expect(end != nil)
-                }
+                try await store.mirror(file)
                 let line = try #require(try await file.all().entries.first)
                 // Person 8 of another history, of another log, and person 8 who signed up again with the same token later: same id, later time.
                 let eighth = try #require(try await store.reader.read(stream: StreamName("person-8")).first?.envelope)
@@ -238,28 +236,25 @@ extension TestStore {
                 others[1].log = UUID()
                 others[2].created = eighth.id
                 others[2].at = Timestamp(milliseconds: eighth.recordedAt.milliseconds - 1)
-                try await file.append(others + [line])
+                try await file.add(others + [line])
 
                 try await other.withClient { client in
                     try await client.importLog(backup, decodedBy: [PersonEvent.self, NoteEvent.self, Counted.self])
                 }
                 try await TestStore.with(other) { restored in
                     #expect(try await restored.words() == 2)
-                    let list = ErasureList(file, restored.context())
-                    #expect(!list.isApplied)
-                    let applying = Task { try await list.apply() }
-                    try await eventually { try await restored.isErased("person-7") }
-                    #expect(try await restored.reader.newest(of: TestStore.erased)?.envelope.id == line.erased)
-                    // Nobody erases the words yet.
-                    #expect(!list.isApplied)
-                    #expect(try await restored.words() == 2)
-                    try await restored.withErasures(list: list) {
-                        let count = try await applying.value
-                        #expect(count == 1)
-                        #expect(list.isApplied)
+                    try await restored.mirroring(file) { list in
+                        try await eventually { try await restored.isErased("person-7") }
+                        #expect(try await restored.reader.newest(of: TestStore.erased)?.envelope.id == line.erased)
+                        // Nobody erases the words yet.
+                        try await Task.sleep(for: .milliseconds(300))
+                        #expect(!list.isApplied)
+                        #expect(try await restored.words() == 2)
+                        try await restored.withErasures { try await eventually { list.isApplied } }
+                        #expect(try await restored.words() == 0)
+                        let tail = try await restored.reader.tail()
+                        try await eventually { list.hasMirrored(tail) }
                     }
-                    #expect(try await list.apply() == 0)
-                    #expect(try await restored.words() == 0)
                     #expect(try await Erasures(restored.context()).erasure(line.erased)?.end != nil)
                     #expect(try await !restored.isErased("person-8"))
                     #expect(try await file.all().entries.count == 5)
@@ -268,138 +263,112 @@ extension TestStore {
         }
     }
 
-    @Test func `a node that learns of a lost end may answer only when the erasures are back`() async throws {
+    @Test func `when the log loses its end, each running node answers only when its erasures are back`() async throws {
         try await TestStore.with { store in
-            try await withFolder { folder in
-                let list = ErasureList(ErasureFile(path: "\(folder)/list"), store.context())
+            try await withPath { path in
+                let (file, second) = (ErasureFile(path: path), ErasureFile(path: path + "-b"))
                 try await store.write(0..<1)
                 let position = try await store.erasePerson()
-                #expect(position == 3)
-                #expect(!list.isApplied)
-                try await store.apply(list)
-                try await store.withErasures(list: list) {
-                    let end = try await Erasures(store.context()).end(of: TestStore.erased, at: position, within: .seconds(60))
-                    #expect(end != nil)
-                }
-                try await store.database.loseEndOfLog(after: 2, script: "UPDATE log.subscriptions SET position = 2;")
-                #expect(try await !store.isErased("person-7"))
-                // PostgreSQL gives the position again, by which the process learns of the loss.
-                _ = try await store.log.record(.counting("after", after: 0))
-                try await eventually("the process learns of the loss") { !list.isApplied }
-                try await store.apply(list)
-                #expect(try await store.isErased("person-7"))
-            }
-        }
-    }
-
-    @Test func `an erasure that the log has, and that has not ended, keeps requests away, too`() async throws {
-        try await TestStore.with { store in
-            try await withFolder { folder in
-                let list = ErasureList(ErasureFile(path: "\(folder)/list"), store.context())
-                try await store.write(0..<1)
-                _ = try await store.erasePerson()
-                let applying = Task { try await list.apply() }
-                try await Task.sleep(for: .milliseconds(300))
-                #expect(!list.isApplied)
-                try await store.withErasures(list: list) {
-                    let count = try await applying.value
-                    #expect(count == 0)
-                }
-                #expect(list.isApplied)
-                #expect(try await store.words() == 0)
-            }
-        }
-    }
-
-    /// Such as a full disk, on which the subscription cannot write its line.
-    @Test func `a subscription that stands still keeps no server from answering if the log lacked nothing`() async throws {
-        try await TestStore.with { store in
-            try await withFolder { folder in
-                let file = ErasureFile(path: "\(folder)/list")
-                try await store.write(0..<1)
-                try await store.append(.created, to: "person-7", after: 0)
-                try await store.append(.created, to: "person-8", after: 0)
-                let created = try #require(try await store.reader.newest(of: TestStore.erased)?.envelope.id)
-                try await store.append(.erased, to: "person-8", after: 1)
-                let list = ErasureList(file, store.context(), patience: .milliseconds(50))
-                #expect(try await list.apply() == 0)
-                #expect(list.isApplied)
-                #expect(try await store.words() == 1)
-
-                // A person whom the log lacks is another matter.
-                let log = try #require(try await store.reader.read(position: 1)?.envelope.id)
-                try await file.append([
-                    .init(log: log, person: TestStore.erased, created: created, erased: UUID(), at: Dependencies.system.now())
-                ])
-                let applying = Task { try await list.apply() }
-                try await eventually { try await store.isErased("person-7") }
-                try await Task.sleep(for: .milliseconds(300))
-                #expect(!list.isApplied)
-                try await store.withErasures(list: list) {
-                    let count = try await applying.value
-                    #expect(count == 1)
-                }
-                #expect(list.isApplied)
-            }
-        }
-    }
-
-    /// No cursor of this process tells of the loss.
-    @Test func `a line of another node whose erasure a lost end took is applied by a node that runs`() async throws {
-        try await TestStore.with { store in
-            try await withFolder { folder in
-                let file = ErasureFile(path: "\(folder)/list")
-                let list = ErasureList(file, store.context())
-                try await store.write(0..<1)
-                try await store.append(.created, to: "person-7", after: 0)
-                try await store.withErasures(list: list) {
-                    try await withThrowingTaskGroup(of: Void.self) { group in
-                        group.addTask { await list.run() }
-                        defer { group.cancelAll() }
-                        try await eventually { list.isApplied }
-                        let created = try #require(try await store.reader.newest(of: TestStore.erased)?.envelope.id)
-                        let log = try #require(try await store.reader.read(position: 1)?.envelope.id)
-                        try await file.append([
-                            .init(
-                                log: log, person: TestStore.erased, created: created, erased: UUID(),
-                                at: Dependencies.system.now())
-                        ])
+                try await store.mirroring(file) { list in
+                    try await store.mirroring(second) { other in
+                        try await store.withErasures {
+                            try await eventually { list.hasMirrored(position) && other.hasMirrored(position) }
+                            try await eventually { try await store.words() == 0 }
+                        }
+                        let erased = try await store.reader.newest(of: TestStore.erased)?.envelope.id
+                        try await store.database.loseEndOfLog(
+                            after: position - 1, script: "UPDATE log.subscriptions SET position = \(position - 1);")
+                        // PostgreSQL gives the position again, by which the process learns of the loss.
+                        _ = try await store.log.record(.counting("after", after: 0))
                         try await eventually { try await store.isErased("person-7") }
-                        try await eventually { list.isApplied }
-                        #expect(try await store.words() == 0)
+                        try await Task.sleep(for: .milliseconds(300))
+                        #expect(!list.isApplied && !other.isApplied)
+                        try await store.withErasures { try await eventually { list.isApplied && other.isApplied } }
+                        #expect(try await store.reader.newest(of: TestStore.erased)?.envelope.id == erased)
                     }
                 }
+                for file in [file, second] {
+                    try await store.mirror(file)
+                    #expect(try await file.persons() == ["person-7"])
+                }
             }
         }
     }
 
-    @Test func `who sees the end of an erasure that a process without the list led finds its line`() async throws {
+    @Test func `a log that begins under a running node, such as a restored one, gets the erasures of the file`() async throws {
         try await TestStore.with { store in
-            try await withFolder { folder in
-                let file = ErasureFile(path: "\(folder)/list")
-                let position = try await store.erasePerson()
-                try await store.withErasures { try await store.reaches(position, "erasures") }
-                #expect(try await file.all().entries.isEmpty)
-                let erasures = Erasures(store.context(ErasureList(file, store.context())))
-                for _ in 1...3 { #expect(try await erasures.end(of: TestStore.erased, at: position, within: .zero) != nil) }
-                #expect(try await file.all().entries.map(\.person) == [TestStore.erased])
+            try await withPath { path in
+                let (file, id) = (ErasureFile(path: path), UUID())
+                try await file.add([
+                    .init(log: id, person: TestStore.erased, created: id, erased: UUID(), at: Dependencies.system.now())
+                ])
+                try await store.mirroring(file) { list in
+                    try await eventually { list.isApplied }
+                    try await store.append(.created, to: "person-7", after: 0, id: id)
+                    try await eventually { try await store.isErased("person-7") }
+                }
             }
         }
     }
 
-    @Test func `an erasure without a line gets one, and no second one`() async throws {
+    /// Such as another history's, one beyond the log's end, and the place that a line of an earlier program lacks.
+    @Test(arguments: [LogCursor(position: 4, mark: 1), LogCursor(position: 9, mark: 1), nil])
+    func `the mirror begins at the first position if the log has another event at that of the last line`(
+        place: LogCursor?
+    ) async throws {
         try await TestStore.with { store in
-            try await withFolder { folder in
-                let file = ErasureFile(path: "\(folder)/list")
-                _ = try await store.erasePerson()
+            try await withPath { path in
+                let file = ErasureFile(path: path)
+                for number in 7...8 { _ = try await store.erasePerson(StreamName("person-\(number)")) }
+                try await store.mirror(file)
+                var last = try #require(try await file.all().entries.last)
+                for (cursor, persons) in [(last.cursor, ["person-8"]), (place, ["person-8", "person-7"])] {
+                    last.cursor = cursor
+                    try last.line.write(toFile: path, atomically: true, encoding: .utf8)
+                    try await store.mirror(file)
+                    #expect(try await file.persons() == persons)
+                }
+            }
+        }
+    }
+
+    @Test func `a file to which another program wrote is applied again before the next line`() async throws {
+        try await TestStore.with { store in
+            try await withPath { path in
+                let file = ErasureFile(path: path)
                 try await store.append(.created, to: "person-8", after: 0)
-                let list = ErasureList(file, store.context())
-                #expect(try await list.complete() == 1)
-                #expect(try await list.complete() == 0)
-                let entries = try await file.all().entries
-                #expect(entries.map(\.person) == [TestStore.erased])
-                #expect(try await entries.first?.created == store.reader.read(stream: TestStore.erased).first?.envelope.id)
-                #expect(try await entries.first?.log == store.reader.read(position: 1)?.envelope.id)
+                let id = try #require(try await store.reader.read(position: 1)?.envelope.id)
+                try await store.mirroring(file) { list in
+                    try await eventually { list.hasMirrored(1) }
+                    try await file.add([
+                        .init(
+                            log: id, person: StreamName("person-8"), created: id, erased: UUID(),
+                            at: Dependencies.system.now())
+                    ])
+                    let position = try await store.erasePerson()
+                    try await store.withErasures { try await eventually { list.hasMirrored(position) } }
+                }
+                #expect(try await store.isErased("person-8"))
+                #expect(try await file.persons() == ["person-8", "person-7"])
+            }
+        }
+    }
+
+    @Test func `an erasure of a trial reaches production through a common file, and not through files of their own`() async throws
+    {
+        try await TestStore.withTwo { store, other in
+            try await withPath { path in
+                let (file, common) = (ErasureFile(path: path), ErasureFile(path: path + "-trial"))
+                try await store.append(.created, to: "person-8", after: 0)
+                let backup = try await store.client.exportedLog().bytes
+                try await other.withClient { try await $0.importLog(backup, decodedBy: [PersonEvent.self, Counted.self]) }
+                try await TestStore.with(other) { trial in
+                    try await trial.append(.erased, to: "person-8", after: 1)
+                    try await trial.mirror(common)
+                }
+                try await store.mirror(file)
+                #expect(try await !store.isErased("person-8"))
+                try await store.mirroring(common) { _ in try await eventually { try await store.isErased("person-8") } }
             }
         }
     }

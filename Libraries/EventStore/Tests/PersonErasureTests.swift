@@ -42,15 +42,15 @@ extension TestStore {
     }
 
     /// Runs the subscription that erases, as a node of its own would, until the body has ended.
-    func withErasures(list: ErasureList? = nil, _ body: @escaping @Sendable () async throws -> Void) async throws {
-        try await withErasures(find: NoteEvent.ofPerson.find, list: list, body)
+    func withErasures(_ body: @escaping @Sendable () async throws -> Void) async throws {
+        try await withErasures(find: NoteEvent.ofPerson.find, body)
     }
 
     fileprivate func withErasures(
-        find: @escaping PersonalStreams.Find, list: ErasureList? = nil, timing: SubscriptionRunner.Timing = .test,
+        find: @escaping PersonalStreams.Find, timing: SubscriptionRunner.Timing = .test,
         _ body: @escaping @Sendable () async throws -> Void
     ) async throws {
-        var erasure = Erasure(context(list))
+        var erasure = Erasure(context())
         erasure.parts = [PersonalStreams(of: PersonEvent.category, find: find)]
         try await Self.withNotifier(client, listens: true, pollSeconds: 0.05) { [erasure] notifier in
             let runner = SubscriptionRunner(erasure, client: client, notifier: notifier, timing: timing, logger: .quiet)

@@ -39,7 +39,7 @@ struct ServeCommand: AsyncParsableCommand {
             let backend = Backend(
                 database, connections: settings.databaseConnections, apps: settings.apps,
                 memoryBytes: settings.indexMegabytes * 1_000_000,
-                eventsPerUser: settings.eventsPerUser, logger: logger)
+                eventsPerUser: settings.eventsPerUser, erasureFile: settings.erasureFile, logger: logger)
             let connections = DescriptorLimit.raise(
                 for: settings.connections, ofDatabase: settings.databaseConnections, logger: logger)
             let drain = Drain()
@@ -71,10 +71,9 @@ struct ServeCommand: AsyncParsableCommand {
             let shutdown = GracefulShutdown(
                 drain: drain, drainSeconds: settings.drainSeconds, shutdownSeconds: FixedLimits.shutdownSeconds, logger: logger,
                 beforeExit: LogSink.standardError.flush)
-            let erasures: [any Service] = backend.erasures.map { [$0] } ?? []
             // The operators' address answers until the end, so it stops last.
             let services: [any Service] =
-                [operators] + backend.services + erasures + [clients, banner, HangUps(signals: hangUps, logger: logger)]
+                [operators] + backend.services + [clients, banner, HangUps(signals: hangUps, logger: logger)]
             do { try await shutdown.run(services) } catch let error as IOError where error.errnoCode == EADDRINUSE {
                 throw CommandFailure(
                     "Another program listens on HUMON_PORT (\(settings.port)) or on HUMON_ADMIN_PORT (\(settings.adminPort)): name a free port, or 0 for any free port."

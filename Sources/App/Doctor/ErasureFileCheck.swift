@@ -1,7 +1,7 @@
 internal import EventStore
 internal import Postgres
 
-/// Checks the erasure list, and changes nothing there.
+/// Compares the erasure list with the erasures of the log, and changes nothing.
 struct ErasureFileCheck: Sendable {
     static let name = "erasures file"
 
@@ -13,39 +13,33 @@ struct ErasureFileCheck: Sendable {
         guard let path else {
             return Check(
                 Self.name, .warn, "HUMON_ERASURES is not set: a restored backup shows erased persons again",
-                hint: "Set HUMON_ERASURES to a file outside of the database, on storage that all nodes share.")
+                hint: "Set HUMON_ERASURES to a file on a local disk, for each node its own.")
         }
         return await Check.looking(at: Self.name) { [client] in
-            let log = try await LogReader(client: client).read(position: 1)?.envelope.id
-            do { return Self.check(try await ErasureFile(path: path).summary(of: log)) } catch ErasureFile.Failure.missing
-                where log == nil
-            {
-                return Check(Self.name, .ok, "will be made by the first start of a server")
+            do {
+                return Self.check(try await ErasureFile(path: path).compared(with: client, Modules.registered))
             } catch let error as ErasureFile.Failure {
-                return Check(Self.name, .bad, "\(error)", hint: "No server starts without it. Mend the file of HUMON_ERASURES.")
+                return Check(Self.name, .bad, "\(error)", hint: "No server starts with it. Mend the file of HUMON_ERASURES.")
             }
         }
     }
 
-    static func check(_ file: ErasureFile.Summary) -> Check {
-        guard file.isWritable else {
-            return Check(
-                name, .bad, "this account may not write it: no erasure ends",
-                hint: "Run the doctor as the account of the servers, and give it the right to write the file of HUMON_ERASURES.")
-        }
-        let lines = "lines of this log: \(Figure.grouped(Int64(file.linesOfLog)))"
-        guard file.unreadableLines == 0 else {
-            return Check(
-                name, .warn, "\(lines); lines that cannot be read: \(Figure.grouped(Int64(file.unreadableLines)))",
-                hint:
-                    "An append that was cut leaves such a line and is repeated. More of them mean that something else writes to the file."
-            )
-        }
+    private static func check(_ file: ErasureFile.Comparison) -> Check {
         guard file.lines == 0 || file.linesOfLog > 0 else {
             return Check(
                 name, .warn, "lines: \(Figure.grouped(Int64(file.lines))), and none of this log",
                 hint: "Check that HUMON_ERASURES names the file of this database.")
         }
-        return Check(name, .ok, lines)
+        var (result, hints) = ("lines of this log: \(Figure.grouped(Int64(file.linesOfLog)))", [String]())
+        if file.missingLines > 0 {
+            result += "; erasures without a line: \(Figure.grouped(Int64(file.missingLines)))"
+            hints.append("The server of this node adds lines within seconds; its log says why it cannot.")
+        }
+        if file.unreadableLines > 0 {
+            result += "; lines that cannot be read: \(Figure.grouped(Int64(file.unreadableLines)))"
+            hints.append("An append that was cut leaves such a line. More of them mean that something else writes to the file.")
+        }
+        return hints.isEmpty
+            ? Check(name, .ok, result) : Check(name, .warn, result, hint: hints.joined(separator: " "))
     }
 }

@@ -85,7 +85,7 @@ struct Settings: Sendable {
             default: true)
         erasures = reader.optional(
             "HUMON_ERASURES",
-            "A file with the erasures of persons, outside of the database, on storage that all nodes share. A restored log gets them back from it before serve answers."
+            "A file for the erasures of persons, on a local disk, for each node its own. A restored log gets them back from it before serve answers."
         )
         databaseConnections = reader.number(
             "HUMON_DATABASE_CONNECTIONS",

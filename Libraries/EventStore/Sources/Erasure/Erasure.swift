@@ -26,15 +26,12 @@ public struct Erasure: Subscription {
     public let name = subscription
     public let filter: LogFilter
     var parts: [PersonalStreams]
-    private let list: ErasureList?
     private let log: EventLog
     private let database: PostgresClient
     private let dependencies: Dependencies
     private let found = FoundStreams()
 
-    /// Adds each erasure of a person to the context's ``ErasureList`` before it ends.
     public init(_ context: ModuleContext) {
-        list = context.find()
         filter = Self.filter(of: context.modules)
         parts = context.modules.personalStreams
         log = context.log
@@ -52,11 +49,8 @@ public struct Erasure: Subscription {
 
     /// Ends the personal members of the events' own streams, and the next streams of the persons whom the events erase. A repetition finds
     /// nothing left.
-    /// - Throws: the errors of ``EventLog/append(_:)``, ``ErasureFile/Failure``, `ReadModelError.behind`, `PostgresError`,
-    ///   `FormatError`, `CancellationError`
+    /// - Throws: the errors of ``EventLog/append(_:)``, `ReadModelError.behind`, `PostgresError`, `FormatError`, `CancellationError`
     public func perform(_ events: [RecordedEvent]) async throws {
-        // First, so that the subscription passes no person whom a restore would bring back.
-        try await list?.record(events)
         let persons = try persons(of: events)
         let streams = Set(events.map(\.envelope.stream)).subtracting(persons).map(\.description).sorted()
         while !streams.isEmpty, try await erase(streams) {}
@@ -150,7 +144,7 @@ public struct Erasure: Subscription {
         return streams.map { ($0, versions[$0.name.description]) }
     }
 
-    private static let requestPrefix = "erasure of "
+    static let requestPrefix = "erasure of "
 
     /// The request id in the metadata of what the erasure of a person records. A client's request id has no spaces.
     static func requestID(of person: StreamName) -> String { requestPrefix + "\(person)" }
@@ -323,8 +317,8 @@ public final class Erasures: Sendable {
     ///   - position: the position of the domain event that erased the person
     ///   - time: the longest wait
     /// - Returns: the position from which on nothing is left. `nil` if the subscription is under way, waits for a leader, or parked a
-    ///   stream of the person
-    /// - Throws: ``ErasureFile/Failure``, `PostgresError`, `CancellationError`
+    ///   stream of the person, and if the ``ErasureList`` of this process lacks the erasure
+    /// - Throws: `PostgresError`, `CancellationError`
     func end(of person: StreamName, at position: Int64, within time: Duration) async throws -> Int64? {
         let mayWait = waiting.withLock { waiting in
             waiting += 1
@@ -360,9 +354,7 @@ public final class Erasures: Sendable {
             """
         ).decode((Int64, Bool, Bool).self)
         guard let (reached, isUnderWay, isParked) = found.first else { return (nil, false) }
-        guard !isUnderWay, !isParked else { return (nil, isParked) }
-        // A process without the list may have led.
-        try await list?.record([position])
+        guard !isUnderWay, !isParked, list?.hasMirrored(position) != false else { return (nil, isParked) }
         return (reached, isParked)
     }
 }

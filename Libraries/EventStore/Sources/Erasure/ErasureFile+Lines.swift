@@ -17,6 +17,8 @@ extension ErasureFile {
         /// The id of the domain event that erased the person.
         var erased: UUID
         var at: Timestamp
+        /// The place of the erasure in the log. A file has all erasures up to its last line. `nil` in a line of an earlier program.
+        var cursor: LogCursor?
     }
 }
 
@@ -28,14 +30,15 @@ extension ErasureFile.Entry {
             let person = json["person"]?.storedString.map({ StreamName($0) }), person.keyAsID != nil,
             let at = json["at"]?.storedTimestamp
         else { return nil }
-        self.init(log: log, person: person, created: created, erased: erased, at: at)
+        let cursor = json["position"]?.storedString.flatMap { LogCursor($0) }
+        self.init(log: log, person: person, created: created, erased: erased, at: at, cursor: cursor)
     }
 
     /// With its line feed.
     var line: String {
         let json: JSON = [
             "log": .string(log.text), "person": .string(person.description), "created": .string(created.text),
-            "erased": .string(erased.text), "at": .string(at.description),
+            "erased": .string(erased.text), "at": .string(at.description), "position": JSON(cursor?.description),
         ]
         return json.text + "\n"
     }

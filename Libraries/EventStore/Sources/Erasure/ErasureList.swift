@@ -5,160 +5,142 @@ internal import Postgres
 public import ServiceLifecycle
 internal import Synchronization
 
-/// Keeps the erasure list and the log in step. The subscription ``Erasure`` adds a line before an erasure counts as done. A log that lost
-/// its end, or that was restored from a backup or an archive, gets its erasures back from the list before a node answers.
-/// docs/decisions/0059-personal-members.md
+/// Mirrors the erasures of persons from the log to the ``ErasureFile`` of this node, and gives them back to a log that lacks them: one that
+/// lost its end, or that was restored from a backup or an archive. Until that is done no request may be answered.
+///
+/// Each node has a file of its own, so an erasure survives unless the log's end and every node that had read it are lost together. A file
+/// that cannot be written delays no erasure. docs/decisions/0059-personal-members.md
+///
+/// Thread-safe: a lock protects the state.
 public final class ErasureList: Service {
-    /// The request id in the metadata of erasures that come from the list. A client's request id has no spaces.
+    /// The request id in the metadata of erasures that come from a list. A client's request id has no spaces.
     static let requestID = "restored erasure"
-    /// Maximum number of recorded events that one query of ``complete()`` reads.
-    private static let pageLimit: Int64 = 1_000
-    /// Number of ids that the process remembers.
-    private static let knownLimit = 10_000
-    /// Maximum number of attempts to erase the persons of a page, whose streams others may change meanwhile.
-    private static let attempts = 30
-    private static let completionInterval = Duration.seconds(600)
-    /// How soon the service sees that the log lost its end, or that another node added a line. After a loss that this process learns of,
-    /// requests are refused at once.
-    private static let watchInterval = Duration.milliseconds(500)
-    /// When a wait for the subscription is logged.
-    private static let silence = Duration.seconds(10)
+    /// Maximum number of erasures that one query reads.
+    private static let pageLimit = 1_000
+    /// Time between two pages that reach the end of the log.
+    private static let pause = Duration.milliseconds(100)
 
     private struct State {
-        /// The generation of the log that has every erasure of the list, to its end.
-        var generation: LogGeneration?
-        /// The id of the first recorded event of that log; `nil` for an empty one.
-        var log: UUID?
-        /// The bytes of the list that are applied.
-        var offset: Int64 = 0
-        /// The position up to which the list has the erasures of a generation.
-        var completed: (generation: LogGeneration, position: Int64)?
-        /// Erasures that have a line, as far as this process remembers. A repetition adds none.
-        var known: Set<UUID> = []
-
-        mutating func know(_ ids: some Sequence<UUID>) {
-            if known.count > ErasureList.knownLimit { known = [] }
-            known.formUnion(ids)
-        }
+        /// The generation of the log that has every erasure of the file, to its end.
+        var applied: LogGeneration?
+        /// The file has every erasure of the log up to this position.
+        var mirrored: Int64 = 0
     }
 
     private let file: ErasureFile
     /// The domain event types of persons, by category.
     private let persons: [String: any DomainEvent.Type]
+    /// The erasures of persons.
     private let filter: LogFilter
+    /// The names of all erasures, also of what belongs to a person.
+    private let types: [String]
     private let log: EventLog
     private let database: PostgresClient
+    private let notifier: LogNotifier
     private let dependencies: Dependencies
     private let logger: Logger
-    private let patience: Duration
     private let state = Mutex(State())
 
-    /// - Parameter patience: how long a start that has erased nobody waits for erasures that the log had already
-    public init(_ file: ErasureFile, _ context: ModuleContext, patience: Duration = .seconds(60)) {
-        self.patience = patience
+    /// - Parameter notifier: that of the context's log; must run
+    public init(_ file: ErasureFile, _ context: ModuleContext, _ notifier: LogNotifier) {
         persons = Dictionary(uniqueKeysWithValues: context.modules.persons.map { ($0.category, $0) })
-        filter = Erasure.filter(of: context.modules)
+        filter = LogFilter(types: Set(persons.keys.map(StoredType.erasure(of:))))
+        types = Erasure.filter(of: context.modules).types.sorted()
         self.file = file
+        self.notifier = notifier
         log = context.log
         database = context.database
         dependencies = context.dependencies
         logger = context.logger
     }
 
-    /// Whether the log has every erasure of the list, and nothing is left of the persons. Until then no request may be answered. False
+    /// Whether the log has every erasure of the file, and nothing is left of the persons. Until then no request may be answered. False
     /// again from the moment on at which this process learns that the log lost its end.
-    public var isApplied: Bool { state.withLock { $0.generation == log.history.generation } }
+    public var isApplied: Bool { state.withLock { $0.applied == log.history.generation } }
 
-    /// Applies the list whenever the log may lack some of it, and completes it every ten minutes. A failure is logged, and tried again.
+    /// Whether the file has every erasure of the log up to a position.
+    func hasMirrored(_ position: Int64) -> Bool { isApplied && state.withLock { $0.mirrored >= position } }
+
+    /// Applies the file and mirrors the log, until shutdown begins. A failure is logged, and tried again after 10 seconds at most.
     public func run() async {
         await cancelWhenGracefulShutdown { [self] in
-            await withDiscardingTaskGroup { group in
-                group.addTask {
-                    await self.repeated(every: Self.watchInterval, "the erasure list is not applied") { try await self.apply() }
-                }
-                group.addTask {
-                    await self.repeated(every: Self.completionInterval, "the erasure list lacks erasures") {
-                        try await self.complete()
-                    }
+            var backOff = BackOff(firstSeconds: 0.25, longestSeconds: 10)
+            while !Task.isCancelled {
+                do {
+                    try await follow(&backOff)
+                } catch  where Task.isCancelled {
+                } catch is LogDivergedError {
+                } catch {
+                    logger.error("the erasure list and the log are out of step", metadata: ["error": "\(error)"])
+                    try? await dependencies.sleep(backOff.next())
                 }
             }
         }
     }
 
-    private func repeated(every interval: Duration, _ failure: String, _ work: () async throws -> Int) async {
-        var backOff = BackOff(firstSeconds: 0.25, longestSeconds: 10)
-        while !Task.isCancelled {
-            do {
-                _ = try await work()
-                backOff.reset()
-                try await dependencies.sleep(interval)
-            } catch  where Task.isCancelled {
-            } catch {
-                logger.error("\(failure)", metadata: ["error": "\(error)"])
-                try? await dependencies.sleep(backOff.next())
-            }
-        }
-    }
-
-    /// Erases the persons of the list whom the log has, and has not erased, and returns when the subscription ``Erasure`` has handled them.
-    /// After the first call only new lines are read, until the log loses its end. They may tell of a loss that no cursor of this process
-    /// tells of.
-    /// - Returns: the number of persons
-    /// - Throws: ``ErasureFile/Failure``, ``StreamContended``, the errors of ``EventLog/append(_:)``, `CancellationError`
-    @discardableResult
-    public func apply() async throws -> Int {
-        let generation = log.history.generation
-        let first = try await LogReader(client: database).read(position: 1)?.envelope.id
-        // A restore into the database of a running server may bring another log.
-        let isNew = state.withLock { $0.generation != generation || $0.log != first }
-        let offset = isNew ? 0 : state.withLock(\.offset)
-        var (count, lines, linesOfLog) = (0, 0, 0)
-        let (end, unreadable) = try await file.read(from: offset) { page in
+    /// Returns when the file must be applied again: to another generation of the log, or because another program wrote to the file.
+    private func follow(_ backOff: inout BackOff) async throws {
+        let (generation, reader) = (log.history.generation, LogReader(client: database))
+        try file.prepare()
+        let first = try await reader.read(position: 1)?.envelope.id
+        var (start, known, lines, count) = (LogCursor(position: 0), Set<UUID>(), 0, 0)
+        var size = try await file.read { page in
             let own = page.filter { $0.log == first }
-            (lines, linesOfLog) = (lines + page.count, linesOfLog + own.count)
             count += try await apply(own)
-            state.withLock { $0.know(page.map(\.erased)) }
-        }
-        if isNew, unreadable > 0 {
-            logger.warning("the erasure list has lines that cannot be read", metadata: ["lines": "\(unreadable)"])
-        }
-        if isNew, first != nil, lines > 0, linesOfLog == 0 {
+            start = own.last.map { $0.cursor ?? LogCursor(position: 0) } ?? start
+            known.formUnion(own.map(\.erased))
+            lines += page.count
+        }.size
+        if first != nil, lines > 0, known.isEmpty {
             logger.warning("the erasure list is of another log: check HUMON_ERASURES", metadata: ["lines": "\(lines)"])
         }
-        if count > 0 { logger.notice("erasures that the log lacked are applied", metadata: ["persons": "\(count)"]) }
-        // A full disk stops the subscription. If the log lacked nothing, this must not keep every server that starts from answering.
-        if isNew || !isApplied { try await waitForEnd(in: generation, within: count > 0 ? nil : patience) }
-        state.withLock { ($0.generation, $0.log, $0.offset) = (generation, first, end) }
-        return count
-    }
+        if count > 0 { logger.notice("erasures that the log lacked are recorded again", metadata: ["persons": "\(count)"]) }
+        try await waitForRestored(in: generation)
+        // Another history may have another event there, or end before it.
+        let present = try await reader.cursor(at: start.position)
+        if present.mark == nil || present != start { start = LogCursor(position: 0) }
+        state.withLock { [start] in ($0.applied, $0.mirrored) = (generation, start.position) }
 
-    private func apply(_ page: [ErasureFile.Entry]) async throws -> Int {
-        var count = 0
-        var backOff = BackOff(firstSeconds: 0.01, longestSeconds: 0.25)
-        for _ in 1...Self.attempts {
-            let left = try await present(page)
-            guard !left.isEmpty else { return count }
-            // From here on no request may be answered.
-            state.withLock { $0.generation = nil }
-            for (entry, version) in left {
-                guard let domainEvent = persons[entry.person.category] else { continue }
-                let erased = try domainEvent.init(type: StoredType.erasure(of: entry.person.category), content: EventContent([:]))
-                // The address of the erasure, which the person may have, contains the id.
-                let result = try await log.append(
-                    AppendRequest(
-                        id: entry.erased, streams: [StreamAppend([erased], to: entry.person, after: version)],
-                        recordedAt: dependencies.now(), metadata: Metadata(requestID: Self.requestID, actor: nil, traceID: nil)))
-                if case .appended = result { count += 1 }
+        // The erasures so far come from their index, and later ones from the tail of the log.
+        let end = try await reader.page(after: try await reader.tail(), limit: 1, filter: filter).after
+        guard try await copy(after: start.position, through: end.position, except: known, &size) else { return }
+        state.withLock { $0.mirrored = end.position }
+        for try await page in LogTail(client: database, notifier: notifier, filter: filter, reached: { end }) {
+            // The first recorded event may be that of the file's log, if a backup was restored into an empty database.
+            guard generation == log.history.generation, first != nil || page.through == 0 else { return }
+            if !page.events.isEmpty {
+                guard try await copy(after: page.after.position, through: page.through, except: [], &size) else { return }
             }
-            try await dependencies.sleep(backOff.next())
+            state.withLock { $0.mirrored = page.through }
+            backOff.reset()
+            // A busy log asks for a page after each append otherwise.
+            if page.endOfLogAt != nil { try await dependencies.sleep(Self.pause) }
         }
-        throw StreamContended(stream: page[0].person)
     }
 
-    /// The entries whose persons the log has, and has not erased, with the versions of their streams. The person of an entry is who has the
+    /// Records the erasures of lines whose persons the log has, and has not erased.
+    /// - Returns: the number of persons
+    /// - Throws: ``StreamContended`` if another writer was faster, and the errors of ``EventLog/append(_:)``
+    private func apply(_ page: [ErasureFile.Entry]) async throws -> Int {
+        let left = try await unerased(page)
+        for (entry, version) in left {
+            guard let domainEvent = persons[entry.person.category] else { continue }
+            // From here on no request may be answered.
+            state.withLock { $0.applied = nil }
+            let erased = try domainEvent.init(type: StoredType.erasure(of: entry.person.category), content: EventContent([:]))
+            // The address of the erasure, which the person may have, contains the id.
+            let request = AppendRequest(
+                id: entry.erased, streams: [StreamAppend([erased], to: entry.person, after: version)],
+                recordedAt: dependencies.now(), metadata: Metadata(requestID: Self.requestID, actor: nil, traceID: nil))
+            if case .conflict = try await log.append(request) { throw StreamContended(stream: entry.person) }
+        }
+        return left.count
+    }
+
+    /// The lines whose persons the log has, and has not erased, with the versions of their streams. The person of a line is who has the
     /// number by the same first recorded event, of before the erasure: after a restore the number may be given to another person, and the
     /// same token or address gives the same id.
-    private func present(_ page: [ErasureFile.Entry]) async throws -> [(entry: ErasureFile.Entry, version: Int32)] {
+    private func unerased(_ page: [ErasureFile.Entry]) async throws -> [(entry: ErasureFile.Entry, version: Int32)] {
         let entries = page.filter { persons[$0.person.category] != nil }
         guard !entries.isEmpty else { return [] }
         let names = entries.map(\.person.description)
@@ -174,100 +156,63 @@ public final class ErasureList: Service {
         ).decode((Int64, Int32).self).map { (entry: entries[Int($0) - 1], version: $1) }
     }
 
-    /// Waits until the subscription has handled every erasure: names and events show no more then.
-    /// - Parameter limit: the longest wait; `nil` for none
-    private func waitForEnd(in generation: LogGeneration, within limit: Duration?) async throws {
-        let start = ContinuousClock.now
-        var isLogged = false
-        let types = filter.types.sorted()
-        // After another loss of the end, the position may not come back.
+    /// Waits until the subscription ``Erasure`` has handled every erasure that came from a list, of this node or another one, and what
+    /// belonged to the persons: names and events show no more then.
+    private func waitForRestored(in generation: LogGeneration) async throws {
+        // After another loss of the end, a position may not come back.
         while generation == log.history.generation {
             let reached = try await Subscriptions(client: database).position(of: Erasure.subscription) ?? 0
-            let next = try await database.query(
+            let isDone = try await database.query(
                 """
-                SELECT min(position) FROM log.recorded_events
-                WHERE type = ANY(\(types)) AND type LIKE '%Erased' AND position > \(reached)
+                SELECT FROM log.recorded_events AS e
+                WHERE e.type = ANY(\(types)) AND e.type LIKE '%Erased' AND e.position > \(reached) AND EXISTS (
+                    SELECT FROM log.recorded_events AS p
+                    WHERE p.stream IN (e.stream, replace(e.metadata ->> 'request_id', \(Erasure.requestPrefix), ''))
+                        AND p.type LIKE '%Erased' AND p.metadata ->> 'request_id' = \(Self.requestID)
+                )
+                LIMIT 1
                 """
-            ).decode(Int64?.self)[0]
-            guard let next else { return }
-            let waited = ContinuousClock.now - start
-            if let limit, waited >= limit {
-                return logger.error("erasures that the log has are under way; requests are answered")
-            }
-            if waited >= Self.silence, !isLogged {
-                isLogged = true
-                logger.error(
-                    "no request is answered until the subscription has handled the erasures",
-                    metadata: ["subscription": "\(Erasure.subscription)", "position": "\(next)"])
-            }
-            try await dependencies.sleep(.milliseconds(100))
+            ).isEmpty
+            if isDone { return }
+            try await dependencies.sleep(Self.pause)
         }
     }
 
-    /// Adds the erasures of persons that the events are. Erasures that come from the list need no line: a full disk stops no restore.
-    /// - Throws: ``ErasureFile/Failure``, `PostgresError`, `CancellationError`
-    func record(_ events: [RecordedEvent]) async throws {
-        try await record(events.filter { persons[$0.envelope.stream.category] != nil }.map(\.position))
-    }
-
-    /// - Parameter positions: of erasures of persons
-    func record(_ positions: [Int64]) async throws {
-        guard !positions.isEmpty else { return }
-        try await add(try await entries("e.position = ANY(\(positions)) AND e.metadata ->> 'request_id' <> \(Self.requestID)"))
-    }
-
-    private func add(_ found: [(position: Int64, entry: ErasureFile.Entry)]) async throws {
-        guard !unknown(found).isEmpty else { return }
-        // Another process may just have added it.
-        _ = try await file.read(from: state.withLock(\.offset)) { page in state.withLock { $0.know(page.map(\.erased)) } }
-        let missing = unknown(found)
-        try await file.append(missing)
-        state.withLock { $0.know(missing.map(\.erased)) }
-    }
-
-    private func unknown(_ found: [(position: Int64, entry: ErasureFile.Entry)]) -> [ErasureFile.Entry] {
-        state.withLock { state in found.map(\.entry).filter { !state.known.contains($0.erased) } }
-    }
-
-    /// Adds the erasures of the log that the list lacks, such as those from before there was a list.
-    /// - Returns: their number
-    /// - Throws: ``ErasureFile/Failure``, `PostgresError`, `CancellationError`
-    @discardableResult
-    func complete() async throws -> Int {
-        let types = persons.keys.map(StoredType.erasure(of:))
-        let generation = log.history.generation
-        let completed = state.withLock(\.completed)
-        var (count, position) = (0, completed?.generation == generation ? completed?.position ?? 0 : 0)
-        var listed: Set<UUID>?
+    /// Adds a line for each erasure behind a position, up to the end.
+    /// - Parameters:
+    ///   - known: erasures that have a line
+    ///   - size: the size of the file in bytes
+    /// - Returns: false if another program wrote to the file
+    private func copy(
+        after position: Int64, through end: Int64, except known: Set<UUID>, _ size: inout Int64
+    ) async throws -> Bool {
+        var position = position
         while true {
-            let page = try await entries(
-                "e.type = ANY(\(types)) AND e.position > \(position) ORDER BY e.position LIMIT \(Self.pageLimit)")
-            guard let last = page.last else { return count }
-            if listed == nil {
-                var ids: Set<UUID> = []
-                _ = try await file.read { ids.formUnion($0.map(\.erased)) }
-                listed = ids
+            let page = try await entries(after: position, through: end)
+            let missing = page.filter { !known.contains($0.erased) }
+            if !missing.isEmpty {
+                guard let grown = try file.append(missing, at: size) else { return false }
+                size = grown
             }
-            let missing = page.map(\.entry).filter { listed?.contains($0.erased) == false }
-            try await file.append(missing)
-            count += missing.count
+            guard page.count == Self.pageLimit, let last = page.last?.cursor else { return true }
             position = last.position
-            state.withLock { [position] in $0.completed = (generation, position) }
         }
     }
 
-    /// - Parameter selection: the end of a query, of erasures as `e`
-    private func entries(_ selection: SQL) async throws -> [(position: Int64, entry: ErasureFile.Entry)] {
+    private func entries(after position: Int64, through end: Int64) async throws -> [ErasureFile.Entry] {
         try await database.query(
             """
             SELECT e.position, e.stream, e.id, e.recorded_at, creation.id, beginning.id FROM log.recorded_events AS e
             JOIN log.recorded_events AS creation ON creation.stream = e.stream AND creation.version = 1
             JOIN log.recorded_events AS beginning ON beginning.position = 1
-            WHERE e.type LIKE '%Erased' AND \(selection)
+            WHERE e.type = ANY(\(filter.types.sorted())) AND e.type LIKE '%Erased' AND e.position > \(position)
+                AND e.position <= \(end)
+            ORDER BY e.position LIMIT \(Int64(Self.pageLimit))
             """
         ).decode((Int64, String, UUID, Timestamp, UUID, UUID).self).map { position, stream, erased, at, created, log in
-            let entry = ErasureFile.Entry(log: log, person: StreamName(stream), created: created, erased: erased, at: at)
-            return (position: position, entry: entry)
+            ErasureFile.Entry(
+                log: log, person: StreamName(stream), created: created, erased: erased, at: at,
+                cursor: LogCursor(position: position, id: erased, recordedAt: at))
         }
     }
 }

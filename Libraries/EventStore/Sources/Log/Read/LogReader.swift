@@ -51,14 +51,6 @@ public struct LogReader: Sendable {
         return tail
     }
 
-    /// Whether nothing was ever recorded, also in a database that was never migrated.
-    /// - Throws: ``PostgresError``, or `CancellationError`
-    public func isEmpty() async throws -> Bool {
-        let hasLog = try await client.query("SELECT to_regclass('log.recorded_events') IS NOT NULL").decode(Bool.self)
-        guard hasLog == [true] else { return true }
-        return try await client.query("SELECT FROM log.recorded_events LIMIT 1").isEmpty
-    }
-
     /// The last recorded event; nil for an empty log.
     /// - Throws: ``PostgresError``, ``FormatError``, or `CancellationError`
     public func newest() async throws -> RecordedEvent? {
