@@ -53,6 +53,8 @@ def plan(options):
         plain.append(("soak", "Soak", lambda deployment: scenarios.soak(deployment, options.soak)))
     if options.overload:
         plain.append(("overload", "Four times the capacity", overload))
+    # Last, since PostgreSQL goes back to an old copy, whose WAL the archive has already.
+    plain.append(("machine", "A lost machine with its erasure list", scenarios.lost_machine))
     yield "nginx, two nodes, PostgreSQL", Deployment, plain
     if not options.short:
         yield (

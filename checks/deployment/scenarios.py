@@ -1,6 +1,6 @@
 """The tests of a deployment. Each function returns its figures, or raises Failed."""
 
-import asyncio, collections, threading, time
+import asyncio, collections, os, signal, threading, time
 
 from audit import audit
 from databases import Cluster, Pooler, Postgres
@@ -98,6 +98,44 @@ def no_node_left(deployment):
     for node in deployment.nodes:
         deployment.proxy.until_in_rotation(node)
     return f"503 with Retry-After; answers again at once with a node that is back after {back:.1f} s"
+
+
+def lost_machine(deployment):
+    """Loses a node's machine with its erasure list, and then the end of the log: the list of the other node erases the person again."""
+    sandbox, database, lost = deployment.sandbox, deployment.database, deployment.nodes[0]
+    person, copy = {"tb-device-token": "a-person-who-leaves"}, sandbox.path("postgres-copy")
+
+    def sent(method, path):
+        headers = [f"-H{name}: {value}" for name, value in (person | {"tb-app-secret": deployment.secret}).items()]
+        return sandbox.ends_well(["curl", "-sf", "-o", "/dev/null", "-X", method, *headers, f"{deployment.proxy.url}{path}"])
+
+    def with_stopped_database(*commands):
+        sandbox.stop("postgres", signal.SIGINT)
+        for command in commands:
+            sandbox.run(command)
+        database.start()
+
+    def has_line(node, id):
+        with open(node.settings["HUMON_ERASURES"]) as file:
+            return id in file.read()
+
+    sandbox.until("a sign-up", lambda: sent("POST", "/v1/users"))
+    with_stopped_database(["cp", "-a", database.data, copy])
+    sandbox.until("an erasure", lambda: sent("DELETE", "/v1/users/me"))
+    erased = "SELECT id FROM log.recorded_events WHERE type = 'UserErased' ORDER BY position DESC LIMIT 1"
+    id = database.query(erased)[0][0]
+    for node in deployment.nodes:
+        sandbox.until(f"a line of {node.name}", lambda: has_line(node, id))
+    lost.kill()
+    os.unlink(lost.settings["HUMON_ERASURES"])
+    with_stopped_database(["rm", "-r", database.data], ["mv", copy, database.data])
+    sandbox.until("the erasure by the other node", lambda: database.query(erased) == [[id]])
+    lost.start()
+    for node in deployment.nodes:
+        address = f"http://{node.address}/v1/users/me"
+        sandbox.until(f"{node.name} to know the token no more", lambda: get(address, headers=person)[0] == 401)
+    sandbox.until("the line on the new machine", lambda: has_line(lost, id))
+    return "the list of the other node erased the person again, and the new machine has the line"
 
 
 def rolling_restart(deployment, rounds):

@@ -31,7 +31,7 @@ class Node:
                 "HUMON_PORT": self.port,
                 "HUMON_ADMIN_PORT": self.admin_port,
                 "HUMON_TRUSTED_PROXIES": "127.0.0.1",
-                "HUMON_ERASURES": f'{sandbox.folder("erasures")}/list',
+                "HUMON_ERASURES": f'{sandbox.folder("erasures")}/{name}',
                 # The phones of the load send more requests than people.
                 "HUMON_WRITES_PER_MINUTE": 0,
                 "HUMON_ADDRESS_WRITES_PER_MINUTE": 0,
