@@ -72,10 +72,13 @@ import Testing
             #expect(lost.position == 10)
             try await api.database.loseEndOfLog(
                 after: 6, script: "UPDATE events_v1.events SET version = 5, name = '6' WHERE id = 1;")
-            #expect(try await rename(7...12).position == 12)
-            try await eventually("the index has the new history") {
-                let position = try await api.send(.get, "/v1/events/nearests?\(Streams.near)").header("humon-position")
-                return try await position.flatMap(LogCursor.init) == api.log.cursor(at: 12)
+            // The index is loaded again meanwhile, and knows the changes from then on.
+            for names in [7...8, 9...12] {
+                let last = try await rename(names)
+                try await eventually("the index has the new history") {
+                    let position = try await api.send(.get, "/v1/events/nearests?\(Streams.near)").header("humon-position")
+                    return position.flatMap(LogCursor.init) == last
+                }
             }
             try await body(api, lost)
         }
