@@ -34,7 +34,8 @@ for test in chosen:
         print("Tree.swift:6: Fatal error: Index out of range", flush=True)
         os.kill(os.getpid(), signal.SIGILL)
     if word == "hang": time.sleep(600)
-    if word not in ("pass", "warn"):
+    if word == "slow": time.sleep(0.3)
+    if word not in ("pass", "warn", "slow"):
         failed = True
         event("issueRecorded", testID=test, issue={"isKnown": False, "sourceLocation": {"fileID": "A/LogTests.swift", "line": 19}},
               messages=[{"symbol": "fail", "text": text} for text in word.split("\n")])
@@ -186,6 +187,13 @@ class TestScript(unittest.TestCase):
             self.assertEqual(process.returncode, 128 + number, output)
             self.assertFalse(any(str(self.place / "program") in command for command in commands()))
             (self.place / "0.runs").unlink()
+
+    def test_the_slowest_functions_are_named(self):
+        status, output = self.run_script({function("waits"): ["slow"]})
+        self.assertEqual(status, 0)
+        self.assertRegex(output, r"\n  0\.[3-9] s  PostgresTests\.`The log`/`waits`\(\)\n")
+        self.assertNotIn(" s  PostgresTests", self.run_script({function("waits"): ["slow"]}, "waits")[1])
+
 
 
 def commands():
