@@ -2,9 +2,9 @@ public import EventStore
 internal import Foundation
 internal import Postgres
 
-extension ModuleRegistration {
+extension StoredModule {
     /// People with an e-mail address and a password.
-    package static let accounts = ModuleRegistration(
+    package static let accounts = StoredModule(
         "accounts", domainEvents: [AccountDomainEvent.self], projections: [AccountsProjection()],
         idSequences: [AccountsModule.ids])
 }

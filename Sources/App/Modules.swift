@@ -11,5 +11,5 @@ public enum Modules {
     @TaskLocal package static var all: [Module] = [.users, .events, .attendances, .accounts, .tasks]
 
     /// What the modules register, from the first use on.
-    public static let registered = all.map(\.registration)
+    public static let registered = all.map(\.stored)
 }

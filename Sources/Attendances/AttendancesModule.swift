@@ -5,9 +5,9 @@ internal import Foundation
 internal import Postgres
 public import Users
 
-extension ModuleRegistration {
+extension StoredModule {
     /// Users who attend events.
-    package static let attendances = ModuleRegistration(
+    package static let attendances = StoredModule(
         "attendances", domainEvents: [AttendanceDomainEvent.self], projections: [AttendancesProjection()])
 }
 

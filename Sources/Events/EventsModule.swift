@@ -5,9 +5,9 @@ package import Postgres
 internal import Synchronization
 public import Users
 
-extension ModuleRegistration {
+extension StoredModule {
     /// The gatherings that people attend.
-    package static let events = ModuleRegistration(
+    package static let events = StoredModule(
         "events", domainEvents: [EventDomainEvent.self], projections: [EventsProjection()], idSequences: [EventsModule.ids])
 }
 

@@ -3,9 +3,9 @@ package import HTTPServer
 package import ServiceLifecycle
 package import Telemetry
 
-/// A module with its part of the API: its registration, its initialiser, its services, its metrics and its routes.
+/// A module with its part of the API: what it stores, its initialiser, its services, its metrics and its routes.
 public struct Module: Sendable {
-    package let registration: ModuleRegistration
+    package let stored: StoredModule
     fileprivate let app: ServedApp?
     fileprivate let add: @Sendable (inout ModuleContext) -> Parts
 
@@ -24,12 +24,12 @@ public struct Module: Sendable {
     ///   - metrics: the metrics of what the module keeps in memory, at each scrape
     ///   - routes: makes the routes; called once for each ``API``
     package init<Made: Sendable>(
-        _ registration: ModuleRegistration, of app: ServedApp?, make: @escaping @Sendable (ModuleContext) -> Made,
+        _ stored: StoredModule, of app: ServedApp?, make: @escaping @Sendable (ModuleContext) -> Made,
         services: @escaping @Sendable (Made) -> [any Service] = { _ in [] },
         metrics: @escaping @Sendable (Made) -> [Metric] = { _ in [] },
         routes: @escaping @Sendable (Made, API) -> [Route]
     ) {
-        (self.registration, self.app) = (registration, app)
+        (self.stored, self.app) = (stored, app)
         add = { context in
             let made = make(context)
             context.add(made)

@@ -3,9 +3,9 @@ public import EventStore
 internal import Foundation
 internal import Postgres
 
-extension ModuleRegistration {
+extension StoredModule {
     /// What people with accounts want to do.
-    package static let tasks = ModuleRegistration(
+    package static let tasks = StoredModule(
         "tasks", domainEvents: [TaskDomainEvent.self], projections: [TasksProjection()], idSequences: [TasksModule.ids])
 }
 

@@ -4,9 +4,9 @@ internal import Logging
 internal import Postgres
 package import ServiceLifecycle
 
-extension ModuleRegistration {
+extension StoredModule {
     /// People, each known by the token of a device.
-    package static let users = ModuleRegistration(
+    package static let users = StoredModule(
         "users", domainEvents: [UserDomainEvent.self], projections: [UsersProjection()], idSequences: [UsersModule.ids])
 }
 

@@ -11,7 +11,7 @@ public struct ModuleContext: Sendable {
     /// Wakes what a module keeps in memory; `nil` in a process that keeps nothing in memory, such as a tool.
     public let notifier: LogNotifier?
     /// All modules of the process, which an erasure of a person asks for their streams.
-    let modules: [ModuleRegistration]
+    let modules: [StoredModule]
     private var parts: [ObjectIdentifier: any Sendable] = [:]
 
     /// - Parameters:
@@ -19,7 +19,7 @@ public struct ModuleContext: Sendable {
     ///   - modules: all modules of the process
     public init(
         log: EventLog, database: PostgresClient, dependencies: Dependencies, notifier: LogNotifier? = nil,
-        modules: [ModuleRegistration] = [],
+        modules: [StoredModule] = [],
         logger: Logger = Logger(label: "modules")
     ) {
         self.log = log

@@ -29,9 +29,9 @@ enum PersonEvent: DomainEvent, Hashable {
 extension TestStore {
     /// The modules of persons, of notes and of counters. All notes belong to every person, and all counters to nobody.
     private static let modules = [
-        ModuleRegistration("persons", domainEvents: [PersonEvent.self], projections: []),
-        ModuleRegistration("notes", domainEvents: [NoteEvent.self], projections: [NotesProjection()]),
-        ModuleRegistration("counters", domainEvents: [Counted.self], projections: [SumProjection()]),
+        StoredModule("persons", domainEvents: [PersonEvent.self], projections: []),
+        StoredModule("notes", domainEvents: [NoteEvent.self], projections: [NotesProjection()]),
+        StoredModule("counters", domainEvents: [Counted.self], projections: [SumProjection()]),
     ]
 
     func context(_ list: ErasureList? = nil) -> ModuleContext {

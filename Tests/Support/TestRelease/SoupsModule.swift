@@ -9,7 +9,7 @@ extension Module {
     /// `POST /v1/soups/{id}` cooks `id` litres, and `GET /v1/soups` responds with the millilitres of all soups.
     static func soups<Release: SoupRelease>(_ release: Release.Type) -> Module {
         Module(
-            ModuleRegistration("soups", domainEvents: [SoupCooked<Release>.self], projections: [SoupsProjection<Release>()]),
+            StoredModule("soups", domainEvents: [SoupCooked<Release>.self], projections: [SoupsProjection<Release>()]),
             of: nil,
             make: {
                 SoupsModule<Release>(

@@ -40,7 +40,7 @@ public struct Erasure: Subscription {
     }
 
     /// Selects the erasures of all modules.
-    public static func filter(of modules: [ModuleRegistration]) -> LogFilter {
+    public static func filter(of modules: [StoredModule]) -> LogFilter {
         let erasures = Set(modules.domainEvents.flatMap { $0.storedTypes.map(\.name) }.filter(StoredType.isErasure))
         // An empty set would select everything.
         precondition(!erasures.isEmpty, "no module has an erasure")

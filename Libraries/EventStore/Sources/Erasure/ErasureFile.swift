@@ -107,7 +107,7 @@ extension ErasureFile {
     /// Compares the lines with the erasures of persons in the log, and changes nothing.
     /// - Parameter modules: all modules of the program
     /// - Throws: ``Failure``, `PostgresError`, ``LogGapError``, `FormatError`, `CancellationError`
-    public func compared(with client: PostgresClient, _ modules: [ModuleRegistration]) async throws -> Comparison {
+    public func compared(with client: PostgresClient, _ modules: [StoredModule]) async throws -> Comparison {
         let log = try await LogReader(client: client).read(position: 1)?.envelope.id
         var (lines, known) = (0, [UUID]())
         let unreadable = try await read { page in

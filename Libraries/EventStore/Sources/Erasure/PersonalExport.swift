@@ -13,7 +13,7 @@ public struct PersonalExport: Sendable {
     var pageLimit = 500
 
     /// - Parameter modules: all modules of the process
-    public init(of modules: [ModuleRegistration], from database: PostgresClient) {
+    public init(of modules: [StoredModule], from database: PostgresClient) {
         (parts, self.database) = (modules.personalStreams, database)
     }
 

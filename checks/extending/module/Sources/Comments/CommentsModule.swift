@@ -3,9 +3,9 @@ public import Events
 internal import Postgres
 public import Users
 
-extension ModuleRegistration {
+extension StoredModule {
     /// Comments on events.
-    package static let comments = ModuleRegistration(
+    package static let comments = StoredModule(
         "comments", domainEvents: [CommentDomainEvent.self], projections: [CommentsProjection()])
 }
 

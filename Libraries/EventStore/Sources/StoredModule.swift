@@ -1,7 +1,8 @@
-/// What a module registers. The log, the tools and the checks know a module by this value alone; App has the one list of all modules.
+/// What a module stores: its domain events, read models and numbers. The log, the tools and the checks know a module by this value alone;
+/// App has the one list of all modules.
 ///
 /// Rejections need no entry: ``Rejection/kind`` says how HTTP answers them.
-public struct ModuleRegistration: Sendable {
+public struct StoredModule: Sendable {
     /// In lower case, such as `users`.
     public let name: String
     /// The domain event types, one for each category of streams.
@@ -21,7 +22,7 @@ public struct ModuleRegistration: Sendable {
     }
 }
 
-extension [ModuleRegistration] {
+extension [StoredModule] {
     public var domainEvents: [any DomainEvent.Type] { flatMap(\.domainEvents) }
     public var projections: [any Projection] { flatMap(\.projections) }
     public var idSequences: [IDSequence] { flatMap(\.idSequences) }
