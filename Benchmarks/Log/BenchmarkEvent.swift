@@ -14,7 +14,7 @@ enum BenchmarkEvent {
 
     /// The domain events of the map's events.
     static let domainEvent: any DomainEvent.Type = {
-        guard let found = Modules.registered.flatMap(\.domainEvents).first(where: { $0.category == category }) else {
+        guard let found = StoredModule.all.flatMap(\.domainEvents).first(where: { $0.category == category }) else {
             preconditionFailure("no module has the category \(category)")
         }
         return found

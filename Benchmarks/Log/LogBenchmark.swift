@@ -19,7 +19,7 @@ struct LogBenchmark: AsyncParsableCommand {
     static let concurrencies = [1, 8, 64, 256]
     /// The number of concurrent commands for the comparison.
     static let reference = 64
-    static let projections = Modules.registered.projections
+    static let projections = StoredModule.all.projections
 
     @Option(help: "Seconds for each measurement.")
     var seconds = 5

@@ -7,10 +7,10 @@ internal import ServiceLifecycle
 
 /// The modules on one log and one database: composed here and nowhere else.
 struct Backend: Sendable {
-    static let projections = Modules.registered.projections
-    static let domainEvents = Modules.registered.domainEvents
+    static let projections = StoredModule.all.projections
+    static let domainEvents = StoredModule.all.domainEvents
     static let formats = ProgramFormats(of: domainEvents)
-    static let sequences = Modules.registered.idSequences
+    static let sequences = StoredModule.all.idSequences
 
     let modules: RunningModules
     /// In dependency order: the first starts first and stops last.
@@ -56,7 +56,7 @@ struct Backend: Sendable {
         // The notifier of a process without an index keeps nothing in memory in step.
         var context = ModuleContext(
             log: log, database: readers, dependencies: dependencies, notifier: index.map { _ in notifier },
-            modules: Modules.registered, logger: logger)
+            modules: StoredModule.all, logger: logger)
         context.add(EventQuota(limit: eventsPerUser))
         if let index {
             context.add(index)
@@ -65,7 +65,7 @@ struct Backend: Sendable {
         erasures = erasureFile.map { [context] in ErasureList($0, context, notifier) }
         if let erasures { context.add(erasures) }
         let lists: [any Service] = erasures.map { [$0] } ?? []
-        modules = RunningModules(Modules.all, serving: apps, in: context)
+        modules = RunningModules(Module.all, serving: apps, in: context)
         projectionRunner = ProjectionRunner(readModels, notifier: notifier, logger: logger)
         var timing = SubscriptionRunner.Timing()
         // Shorter than a request waits for the end of an erasure.

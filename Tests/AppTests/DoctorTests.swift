@@ -22,7 +22,7 @@ import Testing
         [
             "settings", "database", "durability", "migrations", "grants", "disk", "log", "log lock", "formats", "sequences",
         ]
-        + Modules.registered.projections.map { "read model \(type(of: $0).name)" }
+        + StoredModule.all.projections.map { "read model \(type(of: $0).name)" }
         + ["index", "subscriptions", "erasures file", "clock"]
 
     /// A defect: the script that causes it, the check that reports it, the result and hint of that check, and the cure.

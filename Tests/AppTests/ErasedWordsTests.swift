@@ -214,7 +214,7 @@ private struct Remains: Sendable {
             }
         }
         let planted = Set(canaries.keys)
-        let all = Modules.registered.domainEvents.flatMap { domainEvent in
+        let all = StoredModule.all.domainEvents.flatMap { domainEvent in
             domainEvent.personal.names.map { "\(domainEvent.category) \($0)" }
         }
         #expect(planted == Set(all), "each personal member has a canary")

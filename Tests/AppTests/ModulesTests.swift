@@ -7,7 +7,7 @@ import Testing
 
 /// What the compiler does not check.
 @Suite struct `The list of modules` {
-    private static let modules = Modules.registered
+    private static let modules = StoredModule.all
 
     @Test func `has each name once, of letters that SQL and a stream's name can hold`() {
         let names = [

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct `The tables of read models` {
     @Test func `a projection whose tables change has another version`() {
-        let found = Modules.registered.projections.map { projection in
+        let found = StoredModule.all.projections.map { projection in
             let type = type(of: projection)
             return (type.schema, Self.hash(of: type.tables))
         }

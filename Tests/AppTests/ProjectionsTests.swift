@@ -8,7 +8,7 @@ import TestServer
 import Testing
 
 @Suite struct `humon projections` {
-    private static let names = Modules.registered.projections.map { type(of: $0).name }
+    private static let names = StoredModule.all.projections.map { type(of: $0).name }
 
     /// The same value for each read model.
     private static func each(_ value: JSON) -> [JSON?] { names.map { _ in value } }
@@ -27,7 +27,7 @@ import Testing
             let list = try await humon(["list", "--json"])
             #expect(
                 try Self.objects(list.output).map { $0["schema"] }
-                    == Modules.registered.projections.map { .string(type(of: $0).schema) })
+                    == StoredModule.all.projections.map { .string(type(of: $0).schema) })
             #expect(try Self.objects(list.output).map { $0["state"] } == Self.each("ready"))
             #expect(try Self.objects(list.output).map { $0["lag"] } == Self.each(.number("0")))
 

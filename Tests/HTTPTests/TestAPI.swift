@@ -80,7 +80,7 @@ struct TestAPI: Sendable {
         _ body: @escaping @Sendable (TestAPI) async throws -> Void
     ) async throws {
         let hasIndex = hasIndex && apps.contains(.events)
-        let projections = Modules.registered.projections
+        let projections = StoredModule.all.projections
         try await TestDatabase.with(projections) { database in
             // The clock of the rate limits stands still: a busy machine may take seconds for a request.
             let start = ContinuousClock.now
@@ -97,7 +97,7 @@ struct TestAPI: Sendable {
                 compose: { context in
                     var own = ModuleContext(
                         log: context.log, database: context.database, dependencies: .system,
-                        notifier: hasIndex ? context.notifier : nil, modules: Modules.registered, logger: .quiet)
+                        notifier: hasIndex ? context.notifier : nil, modules: StoredModule.all, logger: .quiet)
                     var services: [any Service] = []
                     if hasIndex {
                         // Without heartbeats, so that tests can compare whole streams.
@@ -114,8 +114,8 @@ struct TestAPI: Sendable {
                     }
                     own.add(hasher)
                     own.add(EventQuota(limit: eventsPerUser))
-                    let modules = RunningModules(Modules.all, serving: apps, in: own)
-                    let twins = RunningModules(Modules.all, serving: apps, in: own)
+                    let modules = RunningModules(Module.all, serving: apps, in: own)
+                    let twins = RunningModules(Module.all, serving: apps, in: own)
                     let erasure = SubscriptionRunner(
                         Erasure(own), client: context.database, notifier: try #require(context.notifier), logger: .quiet)
                     return ((modules, twins), services + modules.services + twins.services + [erasure])

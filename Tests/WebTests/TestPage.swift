@@ -36,14 +36,14 @@ struct TestPage: Sendable {
     static func with(
         _ settings: MapPage.Settings = MapPage.Settings(), _ body: @escaping @Sendable (TestPage) async throws -> Void
     ) async throws {
-        let projections = Modules.registered.projections
+        let projections = StoredModule.all.projections
         try await TestDatabase.with(projections) { database in
             try await TestNode.run(
                 database, projections: projections,
                 compose: { context in
                     // Without a notifier, so that nothing is kept in memory.
                     let context = ModuleContext(log: context.log, database: context.database, dependencies: .system)
-                    let modules = RunningModules(Modules.all, in: context)
+                    let modules = RunningModules(Module.all, in: context)
                     return (modules, modules.services)
                 }
             ) { node in

@@ -17,7 +17,7 @@ struct ErasureFileCheck: Sendable {
         }
         return await Check.looking(at: Self.name) { [client] in
             do {
-                return Self.check(try await ErasureFile(path: path).compared(with: client, Modules.registered))
+                return Self.check(try await ErasureFile(path: path).compared(with: client, StoredModule.all))
             } catch let error as ErasureFile.Failure {
                 return Check(Self.name, .bad, "\(error)", hint: "No server starts with it. Mend the file of HUMON_ERASURES.")
             }

@@ -16,6 +16,6 @@ enum TestRelease {
             case _: nil
             }
         guard let soups else { fatalError("TEST_RELEASE is \"\(name)\", not old, reading or writing") }
-        await Modules.$all.withValue(Modules.all + [soups]) { await Program.main() }
+        await Module.$all.withValue(Module.all + [soups]) { await Program.main() }
     }
 }

@@ -31,7 +31,7 @@ struct LivePage: Sendable {
         _ body: @Sendable (LivePage, HumonProcess) async throws -> Void
     ) async throws {
         try await Capacity.browsers.use {
-            try await TestDatabase.with(Modules.registered.projections) { database in
+            try await TestDatabase.with(StoredModule.all.projections) { database in
                 try await HumonProcess.withDirectory { directory in
                     let fixed = try RawConnection.freePorts(1)[0]
                     let environment = self.environment(database, port: fixed).merging(environment) { $1 }

@@ -36,7 +36,7 @@ extension DatabaseOptions {
     func export(unknown: String, _ find: @Sendable (PostgresClient) async throws -> StreamName) async throws {
         do {
             try await reading(connections: 1) { client in
-                let export = PersonalExport(of: Modules.registered, from: client)
+                let export = PersonalExport(of: StoredModule.all, from: client)
                 let streams = try await export.streams(of: try await find(client))
                 try await export.write(streams, at: Dependencies.system.now()) { lines in
                     for line in lines { try StandardOutput.write(harmless(line) + "\n") }
