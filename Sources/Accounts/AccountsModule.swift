@@ -29,15 +29,15 @@ public struct AccountsModule: Sendable {
     private let state: StateReader
     let hasher: PasswordHasher
 
-    /// Hashes passwords with the context's ``PasswordHasher``, or with one of its own.
-    package init(_ context: ModuleContext) {
-        database = context.database
-        erasures = Erasures(context)
-        dependencies = context.dependencies
+    /// Hashes passwords with the composition's ``PasswordHasher``, or with one of its own.
+    package init(_ composition: Composition) {
+        database = composition.database
+        erasures = Erasures(composition)
+        dependencies = composition.dependencies
         state = StateReader(of: AccountsProjection(), client: database)
-        commands = CommandHandler(context, state: state)
-        ids = IDAllocator(sequence: Self.ids.name, client: database, history: context.log.history)
-        hasher = context.find() ?? PasswordHasher()
+        commands = CommandHandler(composition, state: state)
+        ids = IDAllocator(sequence: Self.ids.name, client: database, history: composition.log.history)
+        hasher = composition.find() ?? PasswordHasher()
     }
 
     /// Creates an account and its first token.

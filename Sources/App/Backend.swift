@@ -12,7 +12,7 @@ struct Backend: Sendable {
     static let formats = ProgramFormats(of: domainEvents)
     static let sequences = StoredModule.all.idSequences
 
-    let modules: RunningModules
+    let modules: ComposedModules
     /// In dependency order: the first starts first and stops last.
     let services: [any Service]
     let readers: PostgresClient
@@ -54,24 +54,25 @@ struct Backend: Sendable {
             client: writer, projections: Self.projections, notifier: notifier, listeners: index.map { [$0] } ?? [],
             logger: logger)
         // The notifier of a process without an index keeps nothing in memory in step.
-        var context = ModuleContext(
+        var composition = Composition(
             log: log, database: readers, dependencies: dependencies, notifier: index.map { _ in notifier },
             modules: StoredModule.all, logger: logger)
-        context.add(EventQuota(limit: eventsPerUser))
+        composition.add(EventQuota(limit: eventsPerUser))
         if let index {
-            context.add(index)
-            context.add(changes)
+            composition.add(index)
+            composition.add(changes)
         }
-        erasures = erasureFile.map { [context] in ErasureList($0, context, notifier) }
-        if let erasures { context.add(erasures) }
+        erasures = erasureFile.map { [composition] in ErasureList($0, composition, notifier) }
+        if let erasures { composition.add(erasures) }
         let lists: [any Service] = erasures.map { [$0] } ?? []
-        modules = RunningModules(Module.all, serving: apps, in: context)
+        modules = ComposedModules(Module.all, serving: apps, in: composition)
         projectionRunner = ProjectionRunner(readModels, notifier: notifier, logger: logger)
         var timing = SubscriptionRunner.Timing()
         // Shorter than a request waits for the end of an erasure.
         timing.leaseSeconds = 6
         timing.claimSeconds = 0.1
-        let erasure = SubscriptionRunner(Erasure(context), client: readers, notifier: notifier, timing: timing, logger: logger)
+        let erasure = SubscriptionRunner(
+            Erasure(composition), client: readers, notifier: notifier, timing: timing, logger: logger)
         let presence = Presence(Self.formats, readModels: readModels, client: readers, logger: logger)
         let watch = LogLockWatch(client: readers, logger: logger)
         services =

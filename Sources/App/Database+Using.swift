@@ -66,7 +66,7 @@ extension Database {
     /// - Throws: ``CommandFailure``, `FormatConflict` beside servers with conflicting formats, `ReadModelError`, `PostgresError`, and the
     ///   errors of the body
     func appending<Value: Sendable>(
-        logger: Logger, _ body: @escaping @Sendable (RunningModules) async throws -> Value
+        logger: Logger, _ body: @escaping @Sendable (ComposedModules) async throws -> Value
     ) async throws -> Value {
         try await using(asApplication(connections: 4), logger: logger) { client in
             try await Presence(Backend.formats, client: client, logger: logger).prepare()

@@ -32,14 +32,14 @@ public struct AttendancesModule: Sendable {
     let counts: BatchedLookup<EventID, Int64>
     private let commands: CommandHandler
 
-    package init(_ context: ModuleContext) {
-        let database = context.database
+    package init(_ composition: Composition) {
+        let database = composition.database
         self.database = database
-        events = context[EventsModule.self]
+        events = composition[EventsModule.self]
         counts = BatchedLookup(timeoutSeconds: database.configuration.answerTimeoutSeconds) {
             try await Self.counts(of: $0, database)
         }
-        commands = CommandHandler(context, state: StateReader(of: AttendancesProjection(), client: database))
+        commands = CommandHandler(composition, state: StateReader(of: AttendancesProjection(), client: database))
     }
 
     /// Lets a user attend an event. A repetition changes nothing.

@@ -35,13 +35,13 @@ public final class EventsModule: Sendable {
     private let ids: IDAllocator
     private let quota: EventQuota
 
-    /// Reads from the context's ``EventsInMemory``, or from PostgreSQL if the context has none.
+    /// Reads from the composition's ``EventsInMemory``, or from PostgreSQL if the composition has none.
     /// - Parameter render: writes an event as the API shows it, as the index does
-    package convenience init(_ context: ModuleContext, render: @escaping EventRendering) {
+    package convenience init(_ composition: Composition, render: @escaping EventRendering) {
         self.init(
-            log: context.log, database: context.database, index: context.find(),
-            changes: context.find(ChangeFeed.self), render: render, quota: context.find(EventQuota.self),
-            dependencies: context.dependencies)
+            log: composition.log, database: composition.database, index: composition.find(),
+            changes: composition.find(ChangeFeed.self), render: render, quota: composition.find(EventQuota.self),
+            dependencies: composition.dependencies)
     }
 
     /// - Parameters:

@@ -62,7 +62,7 @@ public struct API: Sendable {
     ///   - mayAnswer: whether requests may be answered now, except those for the health
     ///   - checkHealth: throws when requests cannot be served now
     public init(
-        _ modules: RunningModules,
+        _ modules: ComposedModules,
         settings: Settings,
         drain: Drain = Drain(),
         rateClock: @escaping @Sendable () -> ContinuousClock.Instant = { .now },

@@ -7,7 +7,7 @@ package import Telemetry
 public struct Module: Sendable {
     package let stored: StoredModule
     fileprivate let app: ServedApp?
-    fileprivate let add: @Sendable (inout ModuleContext) -> Parts
+    fileprivate let add: @Sendable (inout Composition) -> Parts
 
     /// What one module adds to a process.
     fileprivate struct Parts: Sendable {
@@ -18,29 +18,29 @@ public struct Module: Sendable {
 
     /// - Parameters:
     ///   - app: the app that the module is a part of; `nil` if every server serves it
-    ///   - make: makes the module's type that carries out commands and queries, such as `UsersModule`; the context has the modules that
+    ///   - make: makes the module's type that carries out commands and queries, such as `UsersModule`; the composition has the modules that
     ///     stand before this one in the list
     ///   - services: the module's work that lasts as long as the process, such as keeping something in memory in step with the log
     ///   - metrics: the metrics of what the module keeps in memory, at each scrape
     ///   - routes: makes the routes; called once for each ``API``
     package init<Made: Sendable>(
-        _ stored: StoredModule, of app: ServedApp?, make: @escaping @Sendable (ModuleContext) -> Made,
+        _ stored: StoredModule, of app: ServedApp?, make: @escaping @Sendable (Composition) -> Made,
         services: @escaping @Sendable (Made) -> [any Service] = { _ in [] },
         metrics: @escaping @Sendable (Made) -> [Metric] = { _ in [] },
         routes: @escaping @Sendable (Made, API) -> [Route]
     ) {
         (self.stored, self.app) = (stored, app)
-        add = { context in
-            let made = make(context)
-            context.add(made)
+        add = { composition in
+            let made = make(composition)
+            composition.add(made)
             return Parts(services: services(made), metrics: { metrics(made) }, routes: { routes(made, $0) })
         }
     }
 }
 
 /// The modules of one process, made on one log and one database.
-public struct RunningModules: Sendable {
-    private let context: ModuleContext
+public struct ComposedModules: Sendable {
+    private let composition: Composition
     let apps: Set<ServedApp>
     /// The services of the served modules, in the order of the list. They need the log's notifier and the database.
     package let services: [any Service]
@@ -49,21 +49,21 @@ public struct RunningModules: Sendable {
 
     /// Makes each module in the order of the list. A module of an app that is left out is made, too, because others may use it: it has
     /// no services, no metrics and no routes, and keeps nothing in memory.
-    package init(_ modules: [Module], serving apps: Set<ServedApp> = .all, in context: ModuleContext) {
-        var context = context
+    package init(_ modules: [Module], serving apps: Set<ServedApp> = .all, in composition: Composition) {
+        var composition = composition
         let parts = modules.compactMap { module in
-            let parts = module.add(&context)
+            let parts = module.add(&composition)
             return module.app.map(apps.contains) ?? true ? parts : nil
         }
         self.apps = apps
         services = parts.flatMap(\.services)
         metrics = parts.map(\.metrics)
         routes = parts.map(\.routes)
-        self.context = context
+        self.composition = composition
     }
 
     /// The module's type that carries out commands and queries, such as `UsersModule`. Ends the process if no module of the list makes it.
-    package subscript<Made: Sendable>(type: Made.Type) -> Made { context[type] }
+    package subscript<Made: Sendable>(type: Made.Type) -> Made { composition[type] }
 }
 
 /// An app: what a server serves to one kind of client. What a server leaves out has no routes, no metrics and no pages.

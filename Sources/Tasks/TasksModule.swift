@@ -28,10 +28,10 @@ public struct TasksModule: Sendable {
     private let commands: CommandHandler
     private let ids: IDAllocator
 
-    package init(_ context: ModuleContext) {
-        database = context.database
-        commands = CommandHandler(context, state: StateReader(of: TasksProjection(), client: database))
-        ids = IDAllocator(sequence: Self.ids.name, client: database, history: context.log.history)
+    package init(_ composition: Composition) {
+        database = composition.database
+        commands = CommandHandler(composition, state: StateReader(of: TasksProjection(), client: database))
+        ids = IDAllocator(sequence: Self.ids.name, client: database, history: composition.log.history)
     }
 
     /// - Returns: the new task, and the position at which it is recorded

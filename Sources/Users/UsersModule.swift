@@ -28,19 +28,19 @@ public struct UsersModule: Sendable {
     /// `nil` in a process that follows no log.
     public let tokenEndings: TokenEndings?
 
-    package init(_ context: ModuleContext) {
-        database = context.database
-        erasures = Erasures(context)
-        exports = PersonalExport(context)
-        dependencies = context.dependencies
-        logger = context.logger
-        history = context.log.history
-        ids = IDAllocator(sequence: Self.ids.name, client: database, history: context.log.history)
-        let table = UsersTable(client: context.database)
+    package init(_ composition: Composition) {
+        database = composition.database
+        erasures = Erasures(composition)
+        exports = PersonalExport(composition)
+        dependencies = composition.dependencies
+        logger = composition.logger
+        history = composition.log.history
+        ids = IDAllocator(sequence: Self.ids.name, client: database, history: composition.log.history)
+        let table = UsersTable(client: composition.database)
         self.table = table
-        commands = CommandHandler(context, state: table.state)
-        tokenEndings = context.notifier.map {
-            TokenEndings(client: context.database, notifier: $0, logger: context.logger)
+        commands = CommandHandler(composition, state: table.state)
+        tokenEndings = composition.notifier.map {
+            TokenEndings(client: composition.database, notifier: $0, logger: composition.logger)
         }
         lookup = BatchedLookup(timeoutSeconds: database.configuration.answerTimeoutSeconds) { try await table.users(of: $0) }
     }

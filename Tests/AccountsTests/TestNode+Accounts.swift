@@ -22,10 +22,10 @@ extension TestNode where Module == AccountsModule {
         try await database.prepare([AccountsProjection()])
         try await run(
             database, projections: [AccountsProjection()], listens: false,
-            compose: { context in
+            compose: { composition in
                 // Tests send many requests at once for one client.
-                context.add(PasswordHasher(parameters: parameters, clientLimit: PasswordHasher.queueLimit))
-                return (AccountsModule(context), [])
+                composition.add(PasswordHasher(parameters: parameters, clientLimit: PasswordHasher.queueLimit))
+                return (AccountsModule(composition), [])
             }, body)
     }
 

@@ -23,10 +23,10 @@ extension TestNode where Module == AttendancesModule {
     static func with(_ database: TestDatabase, _ body: @escaping @Sendable (TestNode) async throws -> Void) async throws {
         try await run(
             database, projections: projections,
-            compose: { context in
-                context.add(
-                    EventsModule(context) { event, bytes in bytes.append(contentsOf: "\(event.id.rawValue)".utf8) })
-                return (AttendancesModule(context), [])
+            compose: { composition in
+                composition.add(
+                    EventsModule(composition) { event, bytes in bytes.append(contentsOf: "\(event.id.rawValue)".utf8) })
+                return (AttendancesModule(composition), [])
             }, body)
     }
 

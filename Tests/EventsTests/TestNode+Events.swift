@@ -10,7 +10,7 @@ import Users
 
 /// The events module of one server, with its index.
 extension TestNode where Module == EventsModule {
-    var index: InMemoryReadModel { context[InMemoryReadModel.self] }
+    var index: InMemoryReadModel { composition[InMemoryReadModel.self] }
 
     static var render: EventRendering {
         { event, bytes in bytes.append(contentsOf: "\(event.id.rawValue) of \(event.owner.rawValue): \(event.details)".utf8) }
@@ -31,17 +31,18 @@ extension TestNode where Module == EventsModule {
     ) async throws {
         try await run(
             database, projections: [EventsProjection()], listens: listens,
-            compose: { context in
+            compose: { composition in
                 // Without heartbeats, so that tests can compare whole streams.
                 let changes = ChangeFeed(heartbeatSeconds: 86_400)
                 let index = InMemoryReadModel(
                     EventsInMemory(limitBytes: limitBytes, render: render, listener: listener ?? changes),
-                    client: context.database, notifier: try #require(context.notifier), roomPauseSeconds: roomPauseSeconds,
+                    client: composition.database, notifier: try #require(composition.notifier),
+                    roomPauseSeconds: roomPauseSeconds,
                     logger: .quiet)
-                context.log.add(index)
-                context.add(index)
-                context.add(changes)
-                return (EventsModule(context, render: render), [changes, index])
+                composition.log.add(index)
+                composition.add(index)
+                composition.add(changes)
+                return (EventsModule(composition, render: render), [changes, index])
             }
         ) { node in
             if isFilled { await node.module.untilReady() }

@@ -84,7 +84,7 @@ struct TestAPI: Sendable {
         try await TestDatabase.with(projections) { database in
             // The clock of the rate limits stands still: a busy machine may take seconds for a request.
             let start = ContinuousClock.now
-            @Sendable func makeAPI(_ modules: RunningModules, _ client: PostgresClient) -> API {
+            @Sendable func makeAPI(_ modules: ComposedModules, _ client: PostgresClient) -> API {
                 var settings = API.Settings(appSecret: AppSecret(secret))
                 settings.reads = reads
                 (settings.signUpsPerMinute, settings.signUpsPerDay) = (signUpsPerMinute, signUpsPerDay)
@@ -94,10 +94,10 @@ struct TestAPI: Sendable {
             }
             try await TestNode.run(
                 database, projections: projections, sessionSettings: ["enable_seqscan": "off"],
-                compose: { context in
-                    var own = ModuleContext(
-                        log: context.log, database: context.database, dependencies: .system,
-                        notifier: hasIndex ? context.notifier : nil, modules: StoredModule.all, logger: .quiet)
+                compose: { composition in
+                    var own = Composition(
+                        log: composition.log, database: composition.database, dependencies: .system,
+                        notifier: hasIndex ? composition.notifier : nil, modules: StoredModule.all, logger: .quiet)
                     var services: [any Service] = []
                     if hasIndex {
                         // Without heartbeats, so that tests can compare whole streams.
@@ -105,19 +105,20 @@ struct TestAPI: Sendable {
                         let index = InMemoryReadModel(
                             EventsInMemory(limitBytes: 1_000_000_000, render: { $0.writeJSON(into: &$1) }, listener: changes),
                             // A busy machine may not look at the log for seconds.
-                            client: context.database, notifier: try #require(context.notifier), staleAfter: .seconds(3_600),
+                            client: composition.database, notifier: try #require(composition.notifier),
+                            staleAfter: .seconds(3_600),
                             patienceSeconds: patienceSeconds, logger: .quiet)
-                        context.log.add(index)
+                        composition.log.add(index)
                         own.add(index)
                         own.add(changes)
                         services = [changes, index]
                     }
                     own.add(hasher)
                     own.add(EventQuota(limit: eventsPerUser))
-                    let modules = RunningModules(Module.all, serving: apps, in: own)
-                    let twins = RunningModules(Module.all, serving: apps, in: own)
+                    let modules = ComposedModules(Module.all, serving: apps, in: own)
+                    let twins = ComposedModules(Module.all, serving: apps, in: own)
                     let erasure = SubscriptionRunner(
-                        Erasure(own), client: context.database, notifier: try #require(context.notifier), logger: .quiet)
+                        Erasure(own), client: composition.database, notifier: try #require(composition.notifier), logger: .quiet)
                     return ((modules, twins), services + modules.services + twins.services + [erasure])
                 }
             ) { node in

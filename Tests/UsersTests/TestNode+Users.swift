@@ -65,9 +65,9 @@ extension TestNode where Module == UsersModule {
         try await database.prepare([UsersProjection()])
         try await run(
             database, projections: [UsersProjection()], listens: false,
-            compose: { context in
+            compose: { composition in
                 // Without a notifier, which would end a user's memory as soon as another server ends the token.
-                (UsersModule(ModuleContext(log: context.log, database: context.database, dependencies: .system)), [])
+                (UsersModule(Composition(log: composition.log, database: composition.database, dependencies: .system)), [])
             }, body)
     }
 

@@ -40,10 +40,10 @@ struct TestPage: Sendable {
         try await TestDatabase.with(projections) { database in
             try await TestNode.run(
                 database, projections: projections,
-                compose: { context in
+                compose: { composition in
                     // Without a notifier, so that nothing is kept in memory.
-                    let context = ModuleContext(log: context.log, database: context.database, dependencies: .system)
-                    let modules = RunningModules(Module.all, in: context)
+                    let composition = Composition(log: composition.log, database: composition.database, dependencies: .system)
+                    let modules = ComposedModules(Module.all, in: composition)
                     return (modules, modules.services)
                 }
             ) { node in

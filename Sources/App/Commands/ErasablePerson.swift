@@ -63,7 +63,7 @@ struct ErasureOptions: ParsableArguments {
     ///   - find: finds the person
     /// - Throws: ``NegativeResult`` without consent, for a person who does not exist, and if something is left; the errors of the database
     func erase(
-        unknown: String, _ find: @escaping @Sendable (RunningModules) async throws -> ErasablePerson
+        unknown: String, _ find: @escaping @Sendable (ComposedModules) async throws -> ErasablePerson
     ) async throws {
         let outcome = try await options.database.with(.existing) { database, logger in
             try await database.appending(logger: logger) { modules -> ErasablePerson.Outcome in

@@ -7,10 +7,10 @@ public import ServiceLifecycle
 /// One server on a test's database: a module with its log and its notifier. Test targets extend it by what their module does.
 public struct TestNode<Module: Sendable>: Sendable {
     public let module: Module
-    public let context: ModuleContext
+    public let composition: Composition
 
-    public var log: EventLog { context.log }
-    public var client: PostgresClient { context.database }
+    public var log: EventLog { composition.log }
+    public var client: PostgresClient { composition.database }
     public var reader: LogReader { LogReader(client: client) }
 
     /// Appends a domain event as another module does, such as an erasure.
@@ -34,7 +34,7 @@ public struct TestNode<Module: Sendable>: Sendable {
     public static func run(
         _ database: TestDatabase, projections: [any Projection], dependencies: Dependencies = .system,
         sessionSettings: [String: String] = [:], listens: Bool = true,
-        compose: @Sendable (inout ModuleContext) throws -> (Module, [any Service]),
+        compose: @Sendable (inout Composition) throws -> (Module, [any Service]),
         _ body: @escaping @Sendable (TestNode) async throws -> Void
     ) async throws {
         @Sendable func configuration(connections: Int) -> PostgresConfiguration {
@@ -46,11 +46,11 @@ public struct TestNode<Module: Sendable>: Sendable {
             try await withPostgres(configuration(connections: 1), logger: .quiet) { writer in
                 let notifier = LogNotifier(client: client, listens: listens, pollSeconds: listens ? 0.1 : 3_600, logger: .quiet)
                 let log = EventLog(client: writer, projections: projections, notifier: notifier, logger: .quiet)
-                var context = ModuleContext(
+                var composition = Composition(
                     log: log, database: client, dependencies: dependencies, notifier: notifier, logger: .quiet)
-                let (module, own) = try compose(&context)
+                let (module, own) = try compose(&composition)
                 let services: [any Service] = [notifier, log] + own
-                let node = TestNode(module: module, context: context)
+                let node = TestNode(module: module, composition: composition)
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for service in services { group.addTask { try await service.run() } }
                     defer { group.cancelAll() }

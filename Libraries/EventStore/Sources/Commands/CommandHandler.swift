@@ -32,8 +32,8 @@ public struct CommandHandler: Sendable {
     }
 
     /// - Parameter state: of the read model on which the rules decide
-    public init(_ context: ModuleContext, state: StateReader) {
-        self.init(log: context.log, database: context.database, dependencies: context.dependencies, state: state)
+    public init(_ composition: Composition, state: StateReader) {
+        self.init(log: composition.log, database: composition.database, dependencies: composition.dependencies, state: state)
     }
 
     /// Appends what the rule decides on the present state. If another writer changed the stream meanwhile, the rule decides again, on a

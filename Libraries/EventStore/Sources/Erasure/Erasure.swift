@@ -31,12 +31,12 @@ public struct Erasure: Subscription {
     private let dependencies: Dependencies
     private let found = FoundStreams()
 
-    public init(_ context: ModuleContext) {
-        filter = Self.filter(of: context.modules)
-        parts = context.modules.personalStreams
-        log = context.log
-        database = context.database
-        dependencies = context.dependencies
+    public init(_ composition: Composition) {
+        filter = Self.filter(of: composition.modules)
+        parts = composition.modules.personalStreams
+        log = composition.log
+        database = composition.database
+        dependencies = composition.dependencies
     }
 
     /// Selects the erasures of all modules.
@@ -208,12 +208,12 @@ public final class Erasures: Sendable {
     private let database: PostgresClient
     private let dependencies: Dependencies
 
-    public init(_ context: ModuleContext) {
-        parts = context.modules.personalStreams
-        types = context.modules.persons.map { StoredType.erasure(of: $0.category) }
-        list = context.find()
-        database = context.database
-        dependencies = context.dependencies
+    public init(_ composition: Composition) {
+        parts = composition.modules.personalStreams
+        types = composition.modules.persons.map { StoredType.erasure(of: $0.category) }
+        list = composition.find()
+        database = composition.database
+        dependencies = composition.dependencies
     }
 
     /// Erases a person. A repetition changes nothing. No token of the person is alive from the append on. The subscription ``Erasure``

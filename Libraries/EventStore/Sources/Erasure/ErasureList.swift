@@ -41,17 +41,17 @@ public final class ErasureList: Service {
     private let logger: Logger
     private let state = Mutex(State())
 
-    /// - Parameter notifier: that of the context's log; must run
-    public init(_ file: ErasureFile, _ context: ModuleContext, _ notifier: LogNotifier) {
-        persons = Dictionary(uniqueKeysWithValues: context.modules.persons.map { ($0.category, $0) })
+    /// - Parameter notifier: that of the composition's log; must run
+    public init(_ file: ErasureFile, _ composition: Composition, _ notifier: LogNotifier) {
+        persons = Dictionary(uniqueKeysWithValues: composition.modules.persons.map { ($0.category, $0) })
         filter = LogFilter(types: Set(persons.keys.map(StoredType.erasure(of:))))
-        types = Erasure.filter(of: context.modules).types.sorted()
+        types = Erasure.filter(of: composition.modules).types.sorted()
         self.file = file
         self.notifier = notifier
-        log = context.log
-        database = context.database
-        dependencies = context.dependencies
-        logger = context.logger
+        log = composition.log
+        database = composition.database
+        dependencies = composition.dependencies
+        logger = composition.logger
     }
 
     /// Whether the log has every erasure of the file, and nothing is left of the persons. Until then no request may be answered. False

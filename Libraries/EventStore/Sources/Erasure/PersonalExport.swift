@@ -17,7 +17,7 @@ public struct PersonalExport: Sendable {
         (parts, self.database) = (modules.personalStreams, database)
     }
 
-    public init(_ context: ModuleContext) { self.init(of: context.modules, from: context.database) }
+    public init(_ composition: Composition) { self.init(of: composition.modules, from: composition.database) }
 
     /// - Parameters:
     ///   - streams: as ``streams(of:)`` found them

@@ -36,10 +36,10 @@ public struct CommentsModule: Sendable {
     private let commands: CommandHandler
     private let events: EventsModule
 
-    package init(_ context: ModuleContext) {
-        database = context.database
-        commands = CommandHandler(context, state: StateReader(of: CommentsProjection(), client: context.database))
-        events = context[EventsModule.self]
+    package init(_ composition: Composition) {
+        database = composition.database
+        commands = CommandHandler(composition, state: StateReader(of: CommentsProjection(), client: composition.database))
+        events = composition[EventsModule.self]
     }
 
     /// Adds a comment to an event.

@@ -2,7 +2,7 @@ public import Logging
 public import Postgres
 
 /// What the modules of one process are made of: the log, the database, time and ids, and the modules that were made before.
-public struct ModuleContext: Sendable {
+public struct Composition: Sendable {
     public let log: EventLog
     /// For queries.
     public let database: PostgresClient
