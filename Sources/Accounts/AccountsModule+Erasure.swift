@@ -4,8 +4,8 @@ extension AccountsModule {
     /// Erases an account for its owner, who knows the password: name, address, password, tokens, and all tasks with every word in them, in
     /// the log and in the read models. Facts stay: that there was an account, and when. The address may sign up again, as another account.
     ///
-    /// No token of the account is alive from the append on. The subscription ``EventStore/Erasure`` does the rest, for which this function
-    /// waits ten seconds at most.
+    /// No token of the account is alive from the append on. ``EventStore/ErasureSubscription`` does the rest, for which this function waits
+    /// ten seconds at most.
     /// - Parameter client: as of ``signUp(_:from:context:)``
     /// - Throws: ``AccountRejection``, ``PasswordHasherBusyError``, `FormatError`, and the errors of `CommandHandler.handle(_:by:_:)`
     public func erase(
@@ -23,8 +23,8 @@ extension AccountsModule {
     }
 
     /// Erases an account for an operator. A repetition changes nothing.
-    /// - Returns: as `Erasures.erase(_:with:by:_:_:)`
-    /// - Throws: the errors of `Erasures.erase(_:with:by:_:_:)`
+    /// - Returns: as `PersonErasures.erase(_:with:by:_:_:)`
+    /// - Throws: the errors of `PersonErasures.erase(_:with:by:_:_:)`
     package func erase(_ id: AccountID, context: CommandContext) async throws -> (erasure: PersonErasure, wasErased: Bool) {
         try await erasures.erase(id.stream, with: AccountDomainEvent.erased, by: nil, commands, context)
     }

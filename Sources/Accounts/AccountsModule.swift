@@ -23,7 +23,7 @@ public struct AccountsModule: Sendable {
 
     let database: PostgresClient
     let commands: CommandHandler
-    public let erasures: Erasures
+    public let erasures: PersonErasures
     private let ids: IDAllocator
     let dependencies: Dependencies
     private let state: StateReader
@@ -32,7 +32,7 @@ public struct AccountsModule: Sendable {
     /// Hashes passwords with the composition's ``PasswordHasher``, or with one of its own.
     package init(_ composition: Composition) {
         database = composition.database
-        erasures = Erasures(composition)
+        erasures = PersonErasures(composition)
         dependencies = composition.dependencies
         state = StateReader(of: AccountsProjection(), client: database)
         commands = CommandHandler(composition, state: state)

@@ -72,7 +72,7 @@ struct Backend: Sendable {
         timing.leaseSeconds = 6
         timing.claimSeconds = 0.1
         let erasure = SubscriptionRunner(
-            Erasure(composition), client: readers, notifier: notifier, timing: timing, logger: logger)
+            ErasureSubscription(composition), client: readers, notifier: notifier, timing: timing, logger: logger)
         let presence = Presence(Self.formats, readModels: readModels, client: readers, logger: logger)
         let watch = LogLockWatch(client: readers, logger: logger)
         services =

@@ -6,8 +6,8 @@ extension UsersModule {
     /// Erases a user, who is forgotten from then on: the token, all events and attendances of the user, and every word in them, in the log
     /// and in the read models. Facts stay: that there was a user, and when.
     /// - Parameter actor: the user who asked; `nil` for an operator
-    /// - Returns: as `Erasures.erase(_:with:by:_:_:)`
-    /// - Throws: the errors of `Erasures.erase(_:with:by:_:_:)`
+    /// - Returns: as `PersonErasures.erase(_:with:by:_:_:)`
+    /// - Throws: the errors of `PersonErasures.erase(_:with:by:_:_:)`
     public func erase(_ id: UserID, by actor: UserID?, context: CommandContext) async throws -> (
         erasure: PersonErasure, wasErased: Bool
     ) {

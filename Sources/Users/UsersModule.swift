@@ -16,7 +16,7 @@ public struct UsersModule: Sendable {
 
     let database: PostgresClient
     let commands: CommandHandler
-    public let erasures: Erasures
+    public let erasures: PersonErasures
     private let exports: PersonalExport
     let table: UsersTable
     private let dependencies: Dependencies
@@ -30,7 +30,7 @@ public struct UsersModule: Sendable {
 
     package init(_ composition: Composition) {
         database = composition.database
-        erasures = Erasures(composition)
+        erasures = PersonErasures(composition)
         exports = PersonalExport(composition)
         dependencies = composition.dependencies
         logger = composition.logger

@@ -118,7 +118,8 @@ struct TestAPI: Sendable {
                     let modules = ComposedModules(Module.all, serving: apps, in: own)
                     let twins = ComposedModules(Module.all, serving: apps, in: own)
                     let erasure = SubscriptionRunner(
-                        Erasure(own), client: composition.database, notifier: try #require(composition.notifier), logger: .quiet)
+                        ErasureSubscription(own), client: composition.database, notifier: try #require(composition.notifier),
+                        logger: .quiet)
                     return ((modules, twins), services + modules.services + twins.services + [erasure])
                 }
             ) { node in

@@ -14,7 +14,7 @@ import Testing
     private static func erase(_ store: TestStore) async throws {
         let position = try await store.erasePerson()
         try await store.withErasures {
-            let end = try await Erasures(store.composition()).end(of: TestStore.erased, at: position, within: .seconds(60))
+            let end = try await PersonErasures(store.composition()).end(of: TestStore.erased, at: position, within: .seconds(60))
             #expect(end != nil)
         }
         // As ``ProjectionRunner`` does.

@@ -202,7 +202,7 @@ extension TestStore {
                     try FileManager.default.removeItem(atPath: path)
                     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
                     let position = try await store.erasePerson()
-                    let erasures = Erasures(store.composition(list))
+                    let erasures = PersonErasures(store.composition(list))
                     try await store.withErasures {
                         try await eventually("the end of the words") { try await store.words() == 0 }
                         let end = try await erasures.end(of: TestStore.erased, at: position, within: .milliseconds(300))
@@ -255,7 +255,7 @@ extension TestStore {
                         let tail = try await restored.reader.tail()
                         try await eventually { list.hasMirrored(tail) }
                     }
-                    #expect(try await Erasures(restored.composition()).erasure(line.erased)?.end != nil)
+                    #expect(try await PersonErasures(restored.composition()).erasure(line.erased)?.end != nil)
                     #expect(try await !restored.isErased("person-8"))
                     #expect(try await file.all().entries.count == 5)
                 }

@@ -50,7 +50,7 @@ extension TestStore {
         find: @escaping PersonalStreams.Find, timing: SubscriptionRunner.Timing = .test,
         _ body: @escaping @Sendable () async throws -> Void
     ) async throws {
-        var erasure = Erasure(composition())
+        var erasure = ErasureSubscription(composition())
         erasure.parts = [PersonalStreams(of: PersonEvent.category, find: find)]
         try await Self.withNotifier(client, listens: true, pollSeconds: 0.05) { [erasure] notifier in
             let runner = SubscriptionRunner(erasure, client: client, notifier: notifier, timing: timing, logger: .quiet)
@@ -108,7 +108,8 @@ extension TestStore {
             _ = try await store.log.record(keyed)
             let position = try await store.erasePerson()
             try await store.withErasures {
-                let end = try await Erasures(store.composition()).end(of: TestStore.erased, at: position, within: .seconds(60))
+                let end = try await PersonErasures(store.composition()).end(
+                    of: TestStore.erased, at: position, within: .seconds(60))
                 #expect(end != nil)
             }
             #expect(try await store.words() == 0)
@@ -129,7 +130,7 @@ extension TestStore {
                 let notes = try await NoteEvent.ofPerson.find(person, database)
                 return notes.filter { ($0.name.description == "note-999") == (person == 8) }
             }) {
-                let erasures = Erasures(store.composition())
+                let erasures = PersonErasures(store.composition())
                 for (person, position) in [(StreamName("person-8"), one), (TestStore.erased, many)] {
                     let end = try await erasures.end(of: person, at: position, within: .seconds(60))
                     #expect(end != nil)
@@ -148,7 +149,7 @@ extension TestStore {
         try await TestStore.with { store in
             try await store.write(0..<400)
             let position = try await store.erasePerson()
-            let erasures = Erasures(store.composition())
+            let erasures = PersonErasures(store.composition())
             var timing = SubscriptionRunner.Timing.test
             timing.claimSeconds = 0.001
             timing.leaseSeconds = 0.2
@@ -194,7 +195,8 @@ extension TestStore {
                 }
                 return found
             }) {
-                let end = try await Erasures(store.composition()).end(of: TestStore.erased, at: position, within: .seconds(60))
+                let end = try await PersonErasures(store.composition()).end(
+                    of: TestStore.erased, at: position, within: .seconds(60))
                 #expect(end != nil)
             }
             #expect(try await store.words() == 0)
@@ -210,7 +212,7 @@ extension TestStore {
                     try await connection.query("SELECT log.lock()")
                     let erasing = Task {
                         try await store.withErasures {
-                            let end = try await Erasures(store.composition()).end(
+                            let end = try await PersonErasures(store.composition()).end(
                                 of: TestStore.erased, at: position, within: .seconds(60))
                             #expect(end != nil)
                         }
@@ -240,7 +242,7 @@ extension TestStore {
         try await TestStore.with { store in
             try await store.write(0..<1)
             let position = try await store.erasePerson()
-            let erasures = Erasures(store.composition())
+            let erasures = PersonErasures(store.composition())
             #expect(try await erasures.end(of: TestStore.erased, at: position, within: .milliseconds(50)) == nil)
             struct Unfindable: Error {}
             try await store.withErasures(find: { _, _ in throw Unfindable() }) { try await store.reaches(position, "erasures") }
@@ -261,7 +263,7 @@ extension TestStore {
             try await store.write(0..<3)
             let position = try await store.erasePerson()
             try await store.withErasures { try await store.reaches(position + 3, "erasures") }
-            let erasures = Erasures(store.composition())
+            let erasures = PersonErasures(store.composition())
             for stream in ["note-1", "counter-1"] {
                 #expect(try await erasures.end(of: TestStore.erased, at: position, within: .zero) != nil)
                 // The position of the event that the subscription failed to handle.

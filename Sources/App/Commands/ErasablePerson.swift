@@ -11,7 +11,7 @@ struct ErasablePerson: Sendable {
     /// The categories of the person's other streams, and their names in the output.
     var parts: [(category: String, name: String)]
     /// `nil` for a person who is erased already.
-    var count: @Sendable () async throws -> Erasures.Figures?
+    var count: @Sendable () async throws -> PersonErasures.Figures?
     var end: @Sendable () async throws -> (erasure: PersonErasure, wasErased: Bool)
 
     fileprivate struct Outcome: Sendable {
@@ -39,7 +39,7 @@ struct ErasablePerson: Sendable {
         return erased
     }
 
-    private func outcome(_ state: String, _ figures: Erasures.Figures? = nil, isFinished: Bool) -> Outcome {
+    private func outcome(_ state: String, _ figures: PersonErasures.Figures? = nil, isFinished: Bool) -> Outcome {
         var record: JSONObject = [kind: JSON(id), "state": .string(state)]
         if let figures {
             for part in parts { record[part.name] = JSON(figures.streams[part.category] ?? 0) }

@@ -60,7 +60,9 @@ struct ReadModelChecks: Sendable {
         var (states, hint): ([String], String?) = ([], nil)
         for subscription in subscriptions {
             // Most of the events behind the position may be of no interest to the subscription.
-            let filter = subscription.name == Erasure.subscription ? Erasure.filter(of: StoredModule.all) : .everything
+            let filter =
+                subscription.name == ErasureSubscription.subscription
+                ? ErasureSubscription.filter(of: StoredModule.all) : .everything
             let page = try await LogReader(client: client).page(
                 after: subscription.position, limit: DoctorReport.newestPositions, filter: filter)
             let waits = !page.events.isEmpty || page.endOfLogAt == nil

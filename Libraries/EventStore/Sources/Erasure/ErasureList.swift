@@ -45,7 +45,7 @@ public final class ErasureList: Service {
     public init(_ file: ErasureFile, _ composition: Composition, _ notifier: LogNotifier) {
         persons = Dictionary(uniqueKeysWithValues: composition.modules.persons.map { ($0.category, $0) })
         filter = LogFilter(types: Set(persons.keys.map(StoredType.erasure(of:))))
-        types = Erasure.filter(of: composition.modules).types.sorted()
+        types = ErasureSubscription.filter(of: composition.modules).types.sorted()
         self.file = file
         self.notifier = notifier
         log = composition.log
@@ -156,18 +156,18 @@ public final class ErasureList: Service {
         ).decode((Int64, Int32).self).map { (entry: entries[Int($0) - 1], version: $1) }
     }
 
-    /// Waits until the subscription ``Erasure`` has handled every erasure that came from a list, of this node or another one, and what
+    /// Waits until ``ErasureSubscription`` has handled every erasure that came from a list, of this node or another one, and what
     /// belonged to the persons: names and events show no more then.
     private func waitForRestored(in generation: LogGeneration) async throws {
         // After another loss of the end, a position may not come back.
         while generation == log.history.generation {
-            let reached = try await Subscriptions(client: database).position(of: Erasure.subscription) ?? 0
+            let reached = try await Subscriptions(client: database).position(of: ErasureSubscription.subscription) ?? 0
             let isDone = try await database.query(
                 """
                 SELECT FROM log.recorded_events AS e
                 WHERE e.type = ANY(\(types)) AND e.type LIKE '%Erased' AND e.position > \(reached) AND EXISTS (
                     SELECT FROM log.recorded_events AS p
-                    WHERE p.stream IN (e.stream, replace(e.metadata ->> 'request_id', \(Erasure.requestPrefix), ''))
+                    WHERE p.stream IN (e.stream, replace(e.metadata ->> 'request_id', \(ErasureSubscription.requestPrefix), ''))
                         AND p.type LIKE '%Erased' AND p.metadata ->> 'request_id' = \(Self.requestID)
                 )
                 LIMIT 1

@@ -124,7 +124,7 @@ extension LogVerification {
         -- The subscription is under way to the erasures behind this position.
         CROSS JOIN (
             SELECT coalesce(max(position), 0) AS position FROM (
-                SELECT position FROM log.subscriptions WHERE name = \(Erasure.subscription) ORDER BY number DESC LIMIT 1
+                SELECT position FROM log.subscriptions WHERE name = \(ErasureSubscription.subscription) ORDER BY number DESC LIMIT 1
             ) AS newest
         ) AS d
         WHERE e.position <= \(head) AND (
