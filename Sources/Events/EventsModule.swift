@@ -193,8 +193,8 @@ public final class EventsModule: Sendable {
     }
 
     /// - Throws: ``PostgresError``, or `CancellationError`
-    public func nearest(_ search: NearbySearch) async throws -> NearbySearch.Page {
-        try search.page(await database.query(search.query))
+    public func nearest(_ request: NearestRequest) async throws -> NearestRequest.Page {
+        try request.page(await database.query(request.query))
     }
 
     /// Waits until this node's index contains the write, so that the caller's next read sees it.

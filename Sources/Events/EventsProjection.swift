@@ -4,7 +4,7 @@ internal import Postgres
 internal import SpatialIndex
 internal import Users
 
-/// The read model of events: their present details, and the columns of the nearby search.
+/// The read model of events: their present details, and the columns of the nearest search.
 struct EventsProjection: Projection {
     static let name = "events"
     static let version: Int32 = 1
@@ -108,7 +108,7 @@ struct EventRow: Sendable, Hashable {
 }
 
 extension EventRow {
-    /// A row with the columns of the nearby search, which the details give.
+    /// A row with the columns of the nearest search, which the details give.
     struct Written: Sendable {
         fileprivate let row: EventRow
         fileprivate let vector: UnitVector?
@@ -134,7 +134,7 @@ extension EventRow {
         .init("is_hidden") { $0.row.isHidden ?? false },
     ]
 
-    /// The columns of the nearby search.
+    /// The columns of the nearest search.
     private static let search: [RowLayout<Written>.Column] = [
         .init("band") { $0.row.details.map { BandRange.band(lat: $0.coordinates.lat) } },
         .init("x") { $0.vector?.x },

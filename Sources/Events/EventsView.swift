@@ -44,43 +44,43 @@ public struct EventsView: Sendable {
 
     /// Finds the events near a point.
     /// - Throws: `PostgresError`, `FormatError`, `CancellationError`, and ``SearchesBusyError`` if the search is long
-    public func nearest(_ search: NearbySearch) async throws -> RenderedEvents {
-        if let snapshot { return RenderedEvents(try await module.longSearches.finish(snapshot.search(search))) }
-        let page = try await module.nearest(search)
+    public func nearest(_ request: NearestRequest) async throws -> RenderedEvents {
+        if let snapshot { return RenderedEvents(try await module.longSearches.finish(snapshot.search(request))) }
+        let page = try await module.nearest(request)
         let (json, ends) = module.rendered(page.events)
         return RenderedEvents(source: .rendered(json: json, ends: ends, next: page.next))
     }
 
     /// Finds the events in a box.
     /// - Throws: what ``nearest(_:)`` throws
-    public func events(in search: BoxSearch) async throws -> RenderedEvents {
-        if let snapshot { return RenderedEvents(try await module.longSearches.finish(snapshot.search(search))) }
-        let page = try search.page(await module.database.query(search.query))
+    public func events(in request: BoxRequest) async throws -> RenderedEvents {
+        if let snapshot { return RenderedEvents(try await module.longSearches.finish(snapshot.search(request))) }
+        let page = try request.page(await module.database.query(request.query))
         let (json, ends) = module.rendered(page.events)
         return RenderedEvents(source: .rendered(json: json, ends: ends, next: page.next))
     }
 
     /// Counts the events in each cell of a map's view: the cells with events, from south to north, and then from west to east.
     /// - Throws: what ``nearest(_:)`` throws
-    public func clusters(_ search: ClusterSearch) async throws -> [EventCluster] {
-        if let snapshot { return try await module.longSearches.finish(EventClusterSearch(search, snapshot)) }
-        return try search.clusters(await module.database.query(search.query))
+    public func clusters(_ request: ClusterRequest) async throws -> [EventCluster] {
+        if let snapshot { return try await module.longSearches.finish(EventClusterSearch(request, snapshot)) }
+        return try request.clusters(await module.database.query(request.query))
     }
 }
 
 /// Short searches of the index, for an event loop. Each returns `nil` if the view reads PostgreSQL, or if the search takes more than
 /// one part of ``LongSearches/visitsOfPart`` visits.
 extension EventsView {
-    public func indexedNearest(_ search: NearbySearch) -> RenderedEvents? {
-        snapshot?.search(search).firstPart().map(RenderedEvents.init)
+    public func indexedNearest(_ request: NearestRequest) -> RenderedEvents? {
+        snapshot?.search(request).firstPart().map(RenderedEvents.init)
     }
 
-    public func indexedEvents(in search: BoxSearch) -> RenderedEvents? {
-        snapshot?.search(search).firstPart().map(RenderedEvents.init)
+    public func indexedEvents(in request: BoxRequest) -> RenderedEvents? {
+        snapshot?.search(request).firstPart().map(RenderedEvents.init)
     }
 
-    public func indexedClusters(_ search: ClusterSearch) -> [EventCluster]? {
-        snapshot.flatMap { EventClusterSearch(search, $0).firstPart() }
+    public func indexedClusters(_ request: ClusterRequest) -> [EventCluster]? {
+        snapshot.flatMap { EventClusterSearch(request, $0).firstPart() }
     }
 }
 
@@ -113,7 +113,7 @@ public struct RenderedEvent: Sendable {
 public struct RenderedEvents: Sendable {
     enum Source: Sendable {
         case index(EventIndex.Page)
-        case rendered(json: [UInt8], ends: [Int], next: NearbySearch.Cursor?)
+        case rendered(json: [UInt8], ends: [Int], next: NearestRequest.Cursor?)
     }
 
     let source: Source
@@ -138,7 +138,7 @@ public struct RenderedEvents: Sendable {
     }
 
     /// The cursor of the next page; `nil` at the end.
-    public var next: NearbySearch.Cursor? {
+    public var next: NearestRequest.Cursor? {
         switch source {
         case .index(let page): page.cursor
         case .rendered(_, _, let next): next

@@ -41,7 +41,7 @@ struct ChangeClient {
 }
 
 @Suite struct `Following the changes of a list` {
-    private static let search = NearbySearch(centre: Coordinates(lat: 0, lon: 179.9), radius: 300)
+    private static let search = NearestRequest(centre: Coordinates(lat: 0, lon: 179.9), radius: 300)
 
     /// A place near the border of the search, on both sides of the date line.
     private static func details(using generator: inout SeededGenerator) -> EventDetails {

@@ -5,16 +5,16 @@ import Testing
 
 @Suite struct `Writing and reading a search cursor` {
     @Test func `a cursor of any place reads back bit by bit, and its text needs no escaping`() throws {
-        let pinned = NearbySearch.Cursor(squaredChord: 3.5, id: EventID(rawValue: 12))
+        let pinned = NearestRequest.Cursor(squaredChord: 3.5, id: EventID(rawValue: 12))
         #expect(pinned.description == "400c000000000000-12")
         var generator = SeededGenerator(seed: 11)
         let edges = [0, .leastNormalMagnitude, 3.5e-8, 2, 4, 4.1]
         for squaredChord in edges + (0..<5_000).map({ _ in Double.random(in: 0...4, using: &generator) }) {
-            let cursor = NearbySearch.Cursor(
+            let cursor = NearestRequest.Cursor(
                 squaredChord: squaredChord,
                 id: EventID(rawValue: Int64.random(in: 0 ... .max, using: &generator))
             )
-            try #require(NearbySearch.Cursor(cursor.description) == cursor)
+            try #require(NearestRequest.Cursor(cursor.description) == cursor)
         }
     }
 
@@ -24,10 +24,10 @@ import Testing
         " 400c000000000000-12",
     ])
     func `a text that is not a cursor is refused`(text: String) {
-        #expect(NearbySearch.Cursor(text) == nil)
+        #expect(NearestRequest.Cursor(text) == nil)
         // An impossible distance.
         for squaredChord in [-1, 4.2, .infinity, -.infinity, .nan, .signalingNaN, -.leastNormalMagnitude] as [Double] {
-            #expect(NearbySearch.Cursor("\(String(squaredChord.bitPattern, radix: 16))-12") == nil)
+            #expect(NearestRequest.Cursor("\(String(squaredChord.bitPattern, radix: 16))-12") == nil)
         }
     }
 }

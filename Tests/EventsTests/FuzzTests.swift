@@ -43,7 +43,7 @@ import Users
                 for created in changes.created {
                     let details = try #require(created.details)
                     batch.put(created.id, owner: .ann, version: 1, place: details.place, json: "{}".utf8)
-                    let search = NearbySearch(centre: details.coordinates, radius: 1)
+                    let search = NearestRequest(centre: details.coordinates, radius: 1)
                     _ = search.query
                     index.apply(batch, position: Int64(offset))
                     try #require(index.snapshot.event(created.id) != nil)
@@ -84,7 +84,7 @@ import Users
                 }
             }
             if let json = try? JSON(query: mutations.next(of: queries)) {
-                do { _ = try NearbySearch(json).query } catch {
+                do { _ = try NearestRequest(json).query } catch {
                     guard case .invalid(let errors) = error, !errors.isEmpty else { throw error }
                 }
             }

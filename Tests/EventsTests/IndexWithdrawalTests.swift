@@ -19,7 +19,7 @@ private final class Recorder: EventChangeListener {
     var closed: Int { state.withLock { $0.closed } }
 }
 
-private let away = NearbySearch.everywhere
+private let away = NearestRequest.everywhere
 
 @Suite struct `An index with cancelled and hidden events` {
     @Test func `cancelled and hidden events leave the indexes of all nodes, and unhidden events come back`() async throws {

@@ -65,8 +65,8 @@ import Testing
             index.apply(window.batch, position: 1)
             let snapshot = index.snapshot
             let view = EventsView(snapshot: snapshot, staleFor: nil, module: node.module)
-            var near = NearbySearch(centre: Coordinates(lat: 10, lon: 20), radius: 20_000, window: window.narrow, limit: 60)
-            var box = BoxSearch(box: .everywhere, window: window.narrow, limit: 60)
+            var near = NearestRequest(centre: Coordinates(lat: 10, lon: 20), radius: 20_000, window: window.narrow, limit: 60)
+            var box = BoxRequest(box: .everywhere, window: window.narrow, limit: 60)
             for count in [60, 41] {
                 #expect(view.indexedNearest(near) == nil)
                 let page = try await view.nearest(near)
@@ -80,12 +80,12 @@ import Testing
                 box.after = boxed.nextID
             }
             let across = "bbox=-10,-90,-20,90&zoom=2"
-            let clusters = try ClusterSearch(JSON(query: (across + "&from=\(window.from)&to=\(window.to)").utf8))
+            let clusters = try ClusterRequest(JSON(query: (across + "&from=\(window.from)&to=\(window.to)").utf8))
             #expect(view.indexedClusters(clusters) == nil)
             let counted = try await view.clusters(clusters)
             #expect(counted == EventClusterSearch(clusters, snapshot).result() && !counted.isEmpty)
             // Most searches are short.
-            near = NearbySearch(centre: Coordinates(lat: 10, lon: 20), radius: 20_000, limit: 100)
+            near = NearestRequest(centre: Coordinates(lat: 10, lon: 20), radius: 20_000, limit: 100)
             #expect(view.indexedNearest(near)?.count == 100)
         }
     }

@@ -111,7 +111,7 @@ import Users
             var (generator, found) = (SeededGenerator(seed: 33), 0)
             for bound in Self.bounds() {
                 let expected = events.filter { Self.contains(bound, $0) }.map(\.id)
-                var search = BoxSearch(box: bound.box, window: bound.window)
+                var search = BoxRequest(box: bound.box, window: bound.window)
                 search.limit = Int.random(in: 1...1_000, using: &generator)
                 for start in stride(from: 0, through: min(expected.count, 3 * search.limit), by: search.limit) {
                     let page = Array(expected.dropFirst(start).prefix(search.limit))
@@ -137,7 +137,7 @@ import Users
             for (_, window) in Self.bounds().prefix(60) {
                 let centre = events.randomElement(using: &generator)?.details.coordinates ?? Coordinates(lat: 0, lon: 0)
                 let radius: Double = [0.5, 5, 100, 1_500, 20_000].randomElement(using: &generator) ?? 1_500
-                var search = NearbySearch(centre: centre, radius: radius, window: window)
+                var search = NearestRequest(centre: centre, radius: radius, window: window)
                 search.limit = Int.random(in: 1...100, using: &generator)
                 let bound = Sphere.squaredChord(kilometres: search.radius)
                 let expected = events.filter { Self.overlaps(window, $0.details) }
@@ -162,7 +162,7 @@ import Users
                     var query = "bbox=\(bound.box.west),\(bound.box.south),\(bound.box.east),\(bound.box.north)&zoom=\(zoom)"
                     if let from = bound.window.from { query += "&from=\(from)" }
                     if let to = bound.window.to { query += "&to=\(to)" }
-                    guard let search = try? ClusterSearch(JSON(query: query.utf8)) else { continue }
+                    guard let search = try? ClusterRequest(JSON(query: query.utf8)) else { continue }
                     let held = EventClusterSearch(search, snapshot).result()
                     let stored = try search.clusters(try await client.query(search.query))
                     try #require(held == stored, "\(query)")
@@ -192,9 +192,9 @@ import Users
         #expect(abs(grid.latitudes[2] - 66.513_260_443) < 1e-6)
         #expect(grid.parts == [TileGrid.Part(box: Self.world, longitudes: [-90, 0, 90])])
         // At zoom 4 it has as many cells as a view may have.
-        let most = try #require(TileGrid(Self.world, zoom: 4, maximumCells: ClusterSearch.maximumCells))
-        #expect((most.latitudes.count + 1) * (most.parts[0].longitudes.count + 1) == ClusterSearch.maximumCells)
-        for zoom in 5...22 { #expect(TileGrid(Self.world, zoom: zoom, maximumCells: ClusterSearch.maximumCells) == nil) }
+        let most = try #require(TileGrid(Self.world, zoom: 4, maximumCells: ClusterRequest.maximumCells))
+        #expect((most.latitudes.count + 1) * (most.parts[0].longitudes.count + 1) == ClusterRequest.maximumCells)
+        for zoom in 5...22 { #expect(TileGrid(Self.world, zoom: zoom, maximumCells: ClusterRequest.maximumCells) == nil) }
     }
 
     @Test func `a view across the date line has two parts`() throws {

@@ -41,7 +41,7 @@ import Users
 
     @Test func `searches nearby and a page of a user's events scan their indexes, with or without statistics`() async throws {
         try await Self.with(events: 10_000) { client in
-            let search = NearbySearch(centre: Coordinates(lat: 48.1, lon: 11.6), radius: 5)
+            let search = NearestRequest(centre: Coordinates(lat: 48.1, lon: 11.6), radius: 5)
             // The generic plan of a prepared statement, which does not depend on the values.
             try await client.query("SET plan_cache_mode = force_generic_plan")
             for isAnalysed in [false, true] {

@@ -91,15 +91,15 @@ extension TestNode where Module == EventsModule {
     }
 
     /// The API's answer for all events around a place.
-    func found(by search: NearbySearch, since position: Int64? = nil) async throws -> [String] {
+    func found(by search: NearestRequest, since position: Int64? = nil) async throws -> [String] {
         try await module.view(atLeast: position).nearest(search).texts
     }
 
     func isReadFromIndex() async throws -> Bool { try await module.view().end != nil }
 }
 
-extension NearbySearch {
-    static let everywhere = NearbySearch(centre: Coordinates(lat: 10, lon: 20), radius: NearbySearch.radiusLimit)
+extension NearestRequest {
+    static let everywhere = NearestRequest(centre: Coordinates(lat: 10, lon: 20), radius: NearestRequest.radiusLimit)
 }
 
 extension RenderedEvents {

@@ -31,8 +31,8 @@ extension ChangeSearch {
         }
         let lat = fields.required("lat", fields.number("lat", in: EventFields.latitudes))
         let lon = fields.required("lon", fields.number("lon", in: EventFields.longitudes))
-        let radius = fields.number("radius", in: 0...NearbySearch.radiusLimit).optional
+        let radius = fields.number("radius", in: 0...NearestRequest.radiusLimit).optional
         guard let lat, let lon else { return nil }
-        return .circle(centre: Coordinates(lat: lat, lon: lon), radius: radius ?? NearbySearch.defaultRadius)
+        return .circle(centre: Coordinates(lat: lat, lon: lon), radius: radius ?? NearestRequest.defaultRadius)
     }
 }

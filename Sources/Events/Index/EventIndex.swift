@@ -27,19 +27,19 @@ extension EventIndex.Snapshot {
 
     /// Begins a search that finds the same events as ``EventsModule/nearest(_:)`` finds in the read model at the same position, in
     /// the same order.
-    package func search(_ search: NearbySearch) -> NearestSearch {
+    package func search(_ request: NearestRequest) -> NearestSearch {
         self.search(
             NearestQuery(
-                centre: UnitVector(search.centre), squaredChord: Sphere.squaredChord(kilometres: search.radius),
-                window: search.window.milliseconds, limit: search.limit,
-                after: search.after.map { NearestQuery.Cursor(squaredChord: $0.squaredChord, id: $0.id.rawValue) }))
+                centre: UnitVector(request.centre), squaredChord: Sphere.squaredChord(kilometres: request.radius),
+                window: request.window.milliseconds, limit: request.limit,
+                after: request.after.map { NearestQuery.Cursor(squaredChord: $0.squaredChord, id: $0.id.rawValue) }))
     }
 
-    /// Begins a search that finds the same events as ``BoxSearch/query`` finds in the read model at the same position, in the same
+    /// Begins a search that finds the same events as ``BoxRequest/query`` finds in the read model at the same position, in the same
     /// order.
-    package func search(_ search: BoxSearch) -> BoxedSearch {
+    package func search(_ request: BoxRequest) -> BoxedSearch {
         self.search(
-            BoxQuery(box: search.box, window: search.window.milliseconds, limit: search.limit, after: search.after?.rawValue))
+            BoxQuery(box: request.box, window: request.window.milliseconds, limit: request.limit, after: request.after?.rawValue))
     }
 }
 
@@ -56,7 +56,7 @@ extension EventIndex.Entry {
 
 extension EventIndex.Page {
     /// The cursor of the next page; nil if this page is the last one.
-    var cursor: NearbySearch.Cursor? {
-        next.map { NearbySearch.Cursor(squaredChord: $0.squaredChord, id: EventID(rawValue: $0.id)) }
+    var cursor: NearestRequest.Cursor? {
+        next.map { NearestRequest.Cursor(squaredChord: $0.squaredChord, id: EventID(rawValue: $0.id)) }
     }
 }

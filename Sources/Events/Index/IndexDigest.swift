@@ -60,9 +60,9 @@ struct IndexDigest: Sendable {
     }
 
     private static func isFound(_ entry: EventIndex.Entry, in snapshot: EventIndex.Snapshot) -> Bool {
-        let search = NearbySearch(centre: entry.place.coordinates, radius: searchRadius)
+        let request = NearestRequest(centre: entry.place.coordinates, radius: searchRadius)
         // In a crowd the event may be on a later page.
-        guard let found = snapshot.search(search).firstPart(), found.next == nil else { return true }
+        guard let found = snapshot.search(request).firstPart(), found.next == nil else { return true }
         return (0..<found.count).contains { found[$0].id == entry.id }
     }
 }

@@ -14,7 +14,7 @@ extension UnitVector {
     init(_ place: Coordinates) { self.init(latitude: place.lat, longitude: place.lon) }
 }
 
-/// A range of a band, from west to east, without crossing the date line. The index of the nearby search has band and longitude as its
+/// A range of a band, from west to east, without crossing the date line. The index of the nearest search has band and longitude as its
 /// key.
 struct BandRange: Sendable, Hashable {
     /// From -1,800 at the south pole to 1,800 at the north pole.

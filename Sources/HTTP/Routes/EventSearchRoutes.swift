@@ -20,23 +20,23 @@ struct EventSearchRoutes: Sendable {
     }
 
     private func findNearest(_ request: Request, _ context: RequestContext) async throws -> Response {
-        try await respond(request, context, NearbySearch.init) { try await $0.nearest($1).response(to: $1) }
+        try await respond(request, context, NearestRequest.init) { try await $0.nearest($1).response(to: $1) }
     }
 
     private func findNearestInIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
-        try respondFromIndex(request, NearbySearch.init) { $0.indexedNearest($1)?.response(to: $1) }
+        try respondFromIndex(request, NearestRequest.init) { $0.indexedNearest($1)?.response(to: $1) }
     }
 
     private func list(_ request: Request, _ context: RequestContext) async throws -> Response {
-        try await respond(request, context, BoxSearch.init) { try await $0.events(in: $1).response(to: $1) }
+        try await respond(request, context, BoxRequest.init) { try await $0.events(in: $1).response(to: $1) }
     }
 
     private func listInIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
-        try respondFromIndex(request, BoxSearch.init) { $0.indexedEvents(in: $1)?.response(to: $1) }
+        try respondFromIndex(request, BoxRequest.init) { $0.indexedEvents(in: $1)?.response(to: $1) }
     }
 
     private func count(_ request: Request, _ context: RequestContext) async throws -> Response {
-        try await respond(request, context, ClusterSearch.init) { view, search in
+        try await respond(request, context, ClusterRequest.init) { view, search in
             var json = ClusterJSON(try await view.clusters(search))
             while json.writePart() { await Task.yield() }
             return Response(jsonBytes: json.bytes)
@@ -44,7 +44,7 @@ struct EventSearchRoutes: Sendable {
     }
 
     private func countInIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
-        try respondFromIndex(request, ClusterSearch.init) { view, search in
+        try respondFromIndex(request, ClusterRequest.init) { view, search in
             view.indexedClusters(search).flatMap { clusters in
                 var json = ClusterJSON(clusters)
                 return json.writePart() ? nil : Response(jsonBytes: json.bytes)
@@ -102,7 +102,7 @@ extension EntityTag {
 
 /// Paths of the next page are relative, because a server behind a proxy does not know its own address.
 extension RenderedEvents {
-    fileprivate func response(to search: NearbySearch) -> Response {
+    fileprivate func response(to search: NearestRequest) -> Response {
         var response = Response(jsonBytes: count > 0 ? json : ByteBuffer(string: #"{"message":"No Events Found"}"#))
         if let next {
             let centre = "lat=\(search.centre.lat)&lon=\(search.centre.lon)&radius=\(search.radius)"
@@ -111,7 +111,7 @@ extension RenderedEvents {
         return response
     }
 
-    fileprivate func response(to search: BoxSearch) -> Response {
+    fileprivate func response(to search: BoxRequest) -> Response {
         var response = Response(jsonBytes: json)
         if let nextID {
             let box = search.bbox.map(\.description).joined(separator: ",")

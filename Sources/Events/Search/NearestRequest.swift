@@ -5,8 +5,8 @@ internal import Postgres
 internal import SpatialIndex
 internal import Users
 
-/// A search for the events near a point, in the order of their distance and then of their ids.
-public struct NearbySearch: Sendable, Hashable {
+/// A request for the events near a point, in the order of their distance and then of their ids.
+public struct NearestRequest: Sendable, Hashable {
     public static let defaultRadius = 20.0
     /// In kilometres. The Earth's circumference is 40,030 km.
     public static let radiusLimit = 50_000.0
@@ -18,7 +18,7 @@ public struct NearbySearch: Sendable, Hashable {
     public var radius = defaultRadius
     public var window = TimeWindow()
     public var limit = maximumLimit
-    /// The search returns the events behind this cursor only.
+    /// The response has the events behind this cursor only.
     public var after: Cursor?
 
     /// The place of an event in the order of one search. The text is opaque to clients.
@@ -36,7 +36,7 @@ public struct NearbySearch: Sendable, Hashable {
     }
 }
 
-extension NearbySearch.Cursor {
+extension NearestRequest.Cursor {
     /// `nil` for a text that is no cursor.
     public init?(_ text: String) {
         let parts = text.parts(separatedBy: "-")
@@ -46,7 +46,7 @@ extension NearbySearch.Cursor {
     }
 }
 
-extension NearbySearch {
+extension NearestRequest {
     /// - Throws: ``EventRejection/invalid(errors:)`` with all validation errors
     public init(_ json: JSON) throws(EventRejection) {
         var fields = EventFields(json)

@@ -4,22 +4,22 @@ internal import Postgres
 public import SpatialIndex
 internal import Users
 
-/// A search for the events in a box, in the order of their ids: the view of a map.
-public struct BoxSearch: Sendable, Hashable {
+/// A request for the events in a box, in the order of their ids: the view of a map.
+public struct BoxRequest: Sendable, Hashable {
     /// The largest number of events in one page, and the default.
     public static let maximumLimit = 1_000
 
     public var box: DegreeBox
     public var window = TimeWindow()
     public var limit = maximumLimit
-    /// The search returns the events behind this one only. It need not exist.
+    /// The response has the events behind this one only. It need not exist.
     public var after: EventID?
 
     /// West, south, east and north of the box, in degrees.
     public var bbox: [Double] { [box.west, box.south, box.east, box.north] }
 }
 
-extension BoxSearch {
+extension BoxRequest {
     /// - Parameter json: the fields `bbox`, `from`, `to`, `limit` and `after`
     /// - Throws: ``EventRejection/invalid(errors:)`` with all validation errors
     public init(_ json: JSON) throws(EventRejection) {
@@ -42,11 +42,11 @@ extension BoxSearch {
         """
     }
 
-    func page(_ rows: Rows) throws -> NearbySearch.Page {
+    func page(_ rows: Rows) throws -> NearestRequest.Page {
         let found = try rows.map { try Event($0) }
         let kept = Array(found.prefix(limit))
         let next = found.count > limit ? kept.last : nil
-        return NearbySearch.Page(events: kept, next: next.map { NearbySearch.Cursor(squaredChord: 0, id: $0.id) })
+        return NearestRequest.Page(events: kept, next: next.map { NearestRequest.Cursor(squaredChord: 0, id: $0.id) })
     }
 }
 

@@ -3,8 +3,8 @@ internal import EventStore
 internal import Postgres
 public import SpatialIndex
 
-/// A search for the numbers of events in the cells of a map's view, for a view with too many events to show.
-public struct ClusterSearch: Sendable, Hashable {
+/// A request for the numbers of events in the cells of a map's view, for a view with too many events to show.
+public struct ClusterRequest: Sendable, Hashable {
     /// The largest number of cells of a view. The whole Earth has as many at zoom 4.
     public static let maximumCells = 4_096
     public static let zooms = 0.0...22.0
@@ -44,7 +44,7 @@ public struct EventCluster: Sendable, Hashable {
     public var centre: Coordinates { Coordinates(lat: (box.south + box.north) / 2, lon: (box.west + box.east) / 2) }
 }
 
-extension ClusterSearch {
+extension ClusterRequest {
     /// One row for each cell with events. PostgreSQL compares with the same boundaries as the index.
     var query: SQL {
         let west = grid.parts[0]
@@ -70,21 +70,21 @@ extension ClusterSearch {
     }
 }
 
-/// A search for the clusters in the index that ``ClusterSearch/query`` finds in the read model: one search for each part of the view.
+/// A search for the clusters in the index that ``ClusterRequest/query`` finds in the read model: one search for each part of the view.
 package struct EventClusterSearch: PointSearch {
     private var rest: [CellSearch]
     /// Number of columns of each part.
     private let columns: [Int]
     private var found: [(row: Int, column: Int, cluster: EventCluster)] = []
 
-    package init(_ search: ClusterSearch, _ snapshot: EventIndex.Snapshot) {
-        rest = search.grid.parts.map { part in
+    package init(_ request: ClusterRequest, _ snapshot: EventIndex.Snapshot) {
+        rest = request.grid.parts.map { part in
             snapshot.search(
                 ClusterQuery(
-                    box: part.box, window: search.window.milliseconds, latitudes: search.grid.latitudes,
+                    box: part.box, window: request.window.milliseconds, latitudes: request.grid.latitudes,
                     longitudes: part.longitudes))
         }
-        columns = search.grid.parts.map { $0.longitudes.count + 1 }
+        columns = request.grid.parts.map { $0.longitudes.count + 1 }
     }
 
     package mutating func part(visits: Int) -> [EventCluster]? {
