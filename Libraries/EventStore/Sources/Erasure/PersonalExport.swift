@@ -89,7 +89,7 @@ public struct PersonalExport: Sendable {
     private static func json(_ recorded: RecordedEvent) throws -> JSON {
         let envelope = recorded.envelope
         let metadata = try envelope.metadata.values()
-        let data = PersonalData(of: [], isRevealed: true).shown(envelope.event, category: envelope.stream.category)
+        let data = Redaction(of: [], isRevealed: true).shown(envelope.event, category: envelope.stream.category)
         return [
             "position": JSON(recorded.position), "stream": .string(envelope.stream.description),
             "version": JSON(Int64(envelope.version)), "type": .string(envelope.event.type),

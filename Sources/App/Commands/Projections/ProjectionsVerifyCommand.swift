@@ -70,7 +70,7 @@ struct ProjectionsVerifyCommand: AsyncParsableCommand {
             JSONObject(
                 members: members.map { member in
                     let isHidden = hidden.contains(member.name) && member.value != .null
-                    return .init(name: member.name, value: isHidden ? PersonalData.hidden : member.value)
+                    return .init(name: member.name, value: isHidden ? Redaction.hidden : member.value)
                 }))
     }
 }

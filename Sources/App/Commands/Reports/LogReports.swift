@@ -29,7 +29,7 @@ struct LogTailCommand: ReportCommand {
     @OptionGroup var options: CommandOptions
 
     func read(_ query: ReportQuery) async throws -> ReportEnd {
-        let (reader, shown) = (LogReader(client: query.client), personal.personalData)
+        let (reader, shown) = (LogReader(client: query.client), personal.redaction)
         let tail = try await reader.tail()
         var position = tail
         if limit != nil || since == nil {
@@ -79,7 +79,7 @@ struct LogShowCommand: ReportCommand {
         guard position <= tail, let recorded = try await reader.read(position: position) else {
             return .nothing("The log has no position \(position); it ends at \(tail).")
         }
-        try query.show([personal.personalData.row(of: recorded)])
+        try query.show([personal.redaction.row(of: recorded)])
         return .complete()
     }
 }
@@ -134,7 +134,7 @@ struct LogSearchCommand: ReportCommand {
         let (limit, reach) = (Int(limit ?? Self.usualLimit), scan ?? LogSearch.usualReach)
         let found = try await LogSearch(client: query.client, criteria: criteria).find(
             before: page.position(query.client), limit: limit, reach: reach, progress: query.progress)
-        try query.show(found.events.map(personal.personalData.row))
+        try query.show(found.events.map(personal.redaction.row))
         guard let next = found.continuesBefore else {
             return found.events.isEmpty ? .nothing("No event matches.") : .complete()
         }
@@ -191,7 +191,7 @@ struct LogTraceCommand: ReportCommand {
         }
         let events = found.values.sorted { $0.position < $1.position }.suffix(Self.limit)
         guard let first = events.first else { return .nothing("No event was recorded for \(id).") }
-        try query.show(events.map(personal.personalData.row))
+        try query.show(events.map(personal.redaction.row))
         guard events.count == Self.limit else { return .complete() }
         return .more(
             option: "before", argument: "\(LogCursor(position: first.position, of: first.envelope))",

@@ -78,10 +78,10 @@ struct RevealOption: ParsableArguments {
     @Flag(help: "Show personal data: names, texts, places, e-mail addresses, and digests of passwords and tokens.")
     var reveal = false
 
-    var personalData: PersonalData { PersonalData(of: Backend.domainEvents, isRevealed: reveal) }
+    var redaction: Redaction { Redaction(of: Backend.domainEvents, isRevealed: reveal) }
 }
 
-extension PersonalData {
+extension Redaction {
     /// A recorded event as reports show it.
     func row(of recorded: RecordedEvent) -> JSONObject {
         let (envelope, event) = (recorded.envelope, recorded.envelope.event)

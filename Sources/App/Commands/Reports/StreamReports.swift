@@ -75,7 +75,7 @@ struct StreamsShowCommand: ReportCommand {
 
     func read(_ query: ReportQuery) async throws -> ReportEnd {
         let recorded = try await stream.read(query)
-        try query.show(recorded.map(personal.personalData.row))
+        try query.show(recorded.map(personal.redaction.row))
         return recorded.isEmpty ? stream.noStream : .complete()
     }
 }
@@ -124,7 +124,7 @@ struct StreamsStateCommand: ReportCommand {
             [
                 "stream": .string(name.description), "version": JSON(last.envelope.version), "position": JSON(last.position),
                 "recorded_at": .time(last.envelope.recordedAt),
-                "data": .object(personal.personalData.shown(state, category: name.category)),
+                "data": .object(personal.redaction.shown(state, category: name.category)),
             ]
         ])
         return .complete()
@@ -157,10 +157,10 @@ struct StreamsDiffCommand: ReportCommand {
         }
         let old = try older.state(decodedBy: Backend.domainEvents)
         let new = try newer.state(decodedBy: Backend.domainEvents)
-        let (personalData, name) = (personal.personalData, stream.name)
+        let (redaction, name) = (personal.redaction, stream.name)
         func value(_ member: String, _ value: JSON?) -> JSON {
             guard let value else { return .null }
-            return personalData.shown([member: value], category: name.category)[member] ?? .null
+            return redaction.shown([member: value], category: name.category)[member] ?? .null
         }
         try query.show(
             old.changes(to: new).map { member, old, new in

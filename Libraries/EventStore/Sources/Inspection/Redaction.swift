@@ -1,7 +1,7 @@
 package import Encoding
 
 /// Decides which stored data a command may show.
-package struct PersonalData: Sendable {
+package struct Redaction: Sendable {
     /// The value that replaces a hidden value.
     package static let hidden: JSON = "(hidden)"
     /// The value that replaces all personal members after an erasure.

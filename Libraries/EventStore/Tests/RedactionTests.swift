@@ -7,16 +7,16 @@ import Testing
     private static let members: JSONObject = ["pages": JSON(3), "text": "Dear Ann"]
     private static let data = JSON.object(members)
     private static let (hiding, revealing) = (
-        PersonalData(of: [NoteEvent.self], isRevealed: false), PersonalData(of: [NoteEvent.self], isRevealed: true)
+        Redaction(of: [NoteEvent.self], isRevealed: false), Redaction(of: [NoteEvent.self], isRevealed: true)
     )
 
     /// Returns what is shown of a recorded event.
     private static func shown(
-        _ personalData: PersonalData, _ facts: JSON, type: String = "NoteWritten", personal: Personal<JSON>? = nil,
+        _ redaction: Redaction, _ facts: JSON, type: String = "NoteWritten", personal: Personal<JSON>? = nil,
         category: String = "note"
     ) -> JSON {
         let event = StoredEvent(type: type, format: 1, facts: facts.utf8, personal: personal?.map(\.utf8))
-        return personalData.shown(event, category: category)
+        return redaction.shown(event, category: category)
     }
 
     @Test func `personal members are hidden, and no other member of a known event`() {
@@ -41,8 +41,8 @@ import Testing
         let personal: Personal<JSON> = .present(["text": "Dear Ann"])
         #expect(Self.shown(Self.hiding, facts, personal: personal) == ["pages": JSON(3), "text": "(hidden)"])
         #expect(Self.shown(Self.revealing, facts, personal: personal) == Self.data)
-        for personalData in [Self.hiding, Self.revealing] {
-            #expect(Self.shown(personalData, facts, personal: .erased) == ["pages": JSON(3), "personal": "(erased)"])
+        for redaction in [Self.hiding, Self.revealing] {
+            #expect(Self.shown(redaction, facts, personal: .erased) == ["pages": JSON(3), "personal": "(erased)"])
         }
     }
 }
