@@ -21,7 +21,7 @@ public struct UsersModule: Sendable {
     let table: UsersTable
     private let dependencies: Dependencies
     private let logger: Logger
-    private let history: LogHistory
+    private let history: LostEndDetector
     private let ids: IDAllocator
     private let lookup: BatchedLookup<DeviceDigest, UserID>
     private let recent = RecentUsers()

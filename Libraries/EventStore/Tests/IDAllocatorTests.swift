@@ -9,7 +9,7 @@ import Testing
     @Test(.timeLimit(.minutes(15))) func `a cancelled caller does not wait for an id`() async throws {
         try await TestDatabase.with { database in
             try await database.withClient(role: "log_app", connections: 1) { client in
-                let ids = IDAllocator(sequence: "log.user_ids", client: client, history: LogHistory(logger: .quiet))
+                let ids = IDAllocator(sequence: "log.user_ids", client: client, history: LostEndDetector(logger: .quiet))
                 // The only connection is leased, so the allocator cannot fetch ids.
                 try await client.withConnection { _ in
                     let asker = Task { try await ids.next() }
@@ -26,7 +26,7 @@ import Testing
     @Test func `concurrent callers get distinct ids, and new ones are fetched after the log lost its end`() async throws {
         try await TestDatabase.with { database in
             try await database.withClient(role: "log_app") { client in
-                let history = LogHistory(logger: .quiet)
+                let history = LostEndDetector(logger: .quiet)
                 let ids = IDAllocator(sequence: "log.user_ids", client: client, history: history)
                 // After 100 concurrent callers the allocator has ids in stock.
                 let results = try await gather(100) { _ in try await ids.next() }

@@ -10,11 +10,11 @@ internal import Synchronization
 /// A log that was imported has ids and digests of another pepper, by which this program does not find anything.
 public final class Pepper: Sendable {
     private let database: PostgresClient
-    private let history: LogHistory
+    private let history: LostEndDetector
     private let known = Mutex<(value: UUID, generation: LogGeneration)?>(nil)
 
     /// - Parameter history: the pepper is read again when the log lost its end, since a restored database may have another one
-    public init(database: PostgresClient, history: LogHistory) {
+    public init(database: PostgresClient, history: LostEndDetector) {
         (self.database, self.history) = (database, history)
     }
 

@@ -98,8 +98,8 @@ public final class EventLog: Service {
     private let notifier: LogNotifier?
     private let listeners: Mutex<[any CommitListener]>
     /// The history of this log. A process keeps every value that it caches from the log with its generation. Remembered users of
-    /// tokens are the exception: see ``LogHistory``.
-    public let history: LogHistory
+    /// tokens are the exception: see ``LostEndDetector``.
+    public let history: LostEndDetector
     public let statistics = WriterStatistics()
     private let queue = Mutex(Queue())
     /// The times at which the timer wakes a writer. The newest one counts.
@@ -117,7 +117,7 @@ public final class EventLog: Service {
     ) {
         self.queueTime = queueTime
         self.notifier = notifier
-        history = notifier?.history ?? LogHistory(logger: logger)
+        history = notifier?.history ?? LostEndDetector(logger: logger)
         self.listeners = Mutex([history] + listeners)
         transaction = AppendTransaction(client: client, projections: projections, logger: logger)
     }

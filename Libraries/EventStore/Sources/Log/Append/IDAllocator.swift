@@ -46,13 +46,13 @@ public final class IDAllocator: Sendable {
 
     private let sequence: String
     private let client: PostgresClient
-    private let history: LogHistory
+    private let history: LostEndDetector
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - sequence: the name with its schema, such as `log.user_ids`
     ///   - history: the history of the log in which the numbers are used
-    public init(sequence: String, client: PostgresClient, history: LogHistory) {
+    public init(sequence: String, client: PostgresClient, history: LostEndDetector) {
         self.sequence = sequence
         self.client = client
         self.history = history

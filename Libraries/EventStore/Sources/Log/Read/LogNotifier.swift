@@ -19,7 +19,7 @@ public final class LogNotifier: Service {
     private static let checkPauseSeconds = 0.1
 
     /// The history of the watched log. The notifier checks it at every poll, and when a check is due.
-    public let history: LogHistory
+    public let history: LostEndDetector
     private let client: PostgresClient
     private let listens: Bool
     private let pollSeconds: Double
@@ -39,7 +39,7 @@ public final class LogNotifier: Service {
         self.listens = listens && !client.configuration.isPooled
         self.pollSeconds = pollSeconds
         self.logger = logger
-        history = LogHistory(logger: logger)
+        history = LostEndDetector(logger: logger)
     }
 
     /// Emits a position whenever the log may have grown to it, and `Int64.max` if the reader is to look at the log in any case, as at the

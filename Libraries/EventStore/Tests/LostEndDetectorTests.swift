@@ -6,8 +6,8 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct `Detecting another history of the log` {
-    private let history = LogHistory(logger: .quiet)
+@Suite struct `Detecting a lost end of the log` {
+    private let history = LostEndDetector(logger: .quiet)
 
     /// A commit of `count` recorded events that begins at a position.
     private func commit(at position: Int64, _ count: Int = 1) -> Commit {
@@ -72,15 +72,15 @@ import Testing
 
     /// A database that is too busy for checks has lost nothing.
     @Test func `any number of commits without a check keeps the log generation`() {
-        for position in 1...(2 * LogHistory.cursorLimit + 10) { history.committed(commit(at: Int64(position))) }
+        for position in 1...(2 * LostEndDetector.cursorLimit + 10) { history.committed(commit(at: Int64(position))) }
         #expect(history.generation == LogGeneration())
         // The newest cursor is still evidence.
-        history.committed(commit(at: Int64(2 * LogHistory.cursorLimit + 10)))
+        history.committed(commit(at: Int64(2 * LostEndDetector.cursorLimit + 10)))
         #expect(history.generation == LogGeneration(number: 1))
     }
 
     @Test(arguments: Int64(1)...40) func `the newest cursor is evidence after any number of cursors`(count: Int64) {
-        let history = LogHistory(cursorLimit: 8, logger: .quiet)
+        let history = LostEndDetector(cursorLimit: 8, logger: .quiet)
         for position in 1...count { history.committed(commit(at: position)) }
         #expect(history.generation == LogGeneration())
         history.committed(commit(at: count))
@@ -92,7 +92,7 @@ import Testing
         async throws
     {
         try await TestStore.with { store in
-            let history = LogHistory(cursorLimit: 8, logger: .quiet)
+            let history = LostEndDetector(cursorLimit: 8, logger: .quiet)
             try await store.count(40, counters: 3)
             for position in Int64(1)...40 { history.saw(try await store.reader.cursor(at: position)) }
             #expect(try await history.check(store.client) == 40)
@@ -113,7 +113,7 @@ import Testing
     func `a check after the log lost its end begins a new log generation`(since: Int) async throws {
         try await TestStore.with { store in
             let kinds = ["commit", "look", "check"]
-            let histories = Dictionary(uniqueKeysWithValues: kinds.map { ($0, LogHistory(logger: .quiet)) })
+            let histories = Dictionary(uniqueKeysWithValues: kinds.map { ($0, LostEndDetector(logger: .quiet)) })
             try await store.count(3, counters: 3)
             for history in histories.values { _ = try await history.check(store.client) }
             try await store.count(from: 3, 2, counters: 99)

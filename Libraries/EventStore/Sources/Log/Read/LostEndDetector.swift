@@ -27,8 +27,8 @@ public struct LogGeneration: Sendable, Hashable {
 /// A client that sends a cursor back asks the same question: ``cursor(at:)`` tells whether it is one of this history.
 ///
 /// Thread-safe: a lock protects the marks, an atomic holds the generation.
-public final class LogHistory: Sendable {
-    /// Maximum number of cursors between two checks. If there are more, the history drops every other one, and never the newest.
+public final class LostEndDetector: Sendable {
+    /// Maximum number of cursors between two checks. If there are more, the detector drops every other one, and never the newest.
     static let cursorLimit = 10_000
     /// Maximum number of marks that the process remembers, in 2 MB. Then it forgets the older half, and asks PostgreSQL for these.
     private static let rememberedLimit = 60_000
@@ -144,7 +144,7 @@ public final class LogHistory: Sendable {
     }
 }
 
-extension LogHistory: CommitListener {
+extension LostEndDetector: CommitListener {
     public func committed(_ commit: Commit) {
         let cursors = zip(commit.firstPosition..., commit.envelopes).map { LogCursor(position: $0, of: $1) }
         marks.withLock { marks in
