@@ -73,10 +73,10 @@ struct Backend: Sendable {
         timing.claimSeconds = 0.1
         let erasure = SubscriptionRunner(
             ErasureSubscription(composition), client: readers, notifier: notifier, timing: timing, logger: logger)
-        let presence = Presence(Self.formats, readModels: readModels, client: readers, logger: logger)
+        let programs = RunningPrograms(Self.formats, readModels: readModels, client: readers, logger: logger)
         let watch = LogLockWatch(client: readers, logger: logger)
         services =
-            database.services + [readers, writer, notifier, watch, presence, projectionRunner]
+            database.services + [readers, writer, notifier, watch, programs, projectionRunner]
             + (index.map { [changes, $0] } ?? []) + modules.services + [log, erasure] + lists
     }
 
@@ -100,7 +100,7 @@ struct Backend: Sendable {
         try await database.migrate(logger: logger)
         try await withPostgres(database.asApplication(connections: 4), logger: logger) { client in
             try await warnOfLosses(client, logger: logger)
-            try await Presence(formats, client: client, logger: logger).prepare()
+            try await RunningPrograms(formats, client: client, logger: logger).prepare()
             do { try await readModels(client, logger: logger).prepare() } catch let error as FormatError {
                 throw CommandFailure.unreadableLog(error.description)
             } catch PostgresError.refused(let refusal) where refusal.sqlState.isAboutData {

@@ -69,7 +69,7 @@ extension Database {
         logger: Logger, _ body: @escaping @Sendable (ComposedModules) async throws -> Value
     ) async throws -> Value {
         try await using(asApplication(connections: 4), logger: logger) { client in
-            try await Presence(Backend.formats, client: client, logger: logger).prepare()
+            try await RunningPrograms(Backend.formats, client: client, logger: logger).prepare()
             try await Backend.readModels(client, logger: logger).prepare()
         }
         let backend = Backend(self, connections: 1, logger: logger)

@@ -31,12 +31,12 @@ private enum Soup {
 
     private static func withPresence(
         _ database: TestDatabase, _ domainEvent: any DomainEvent.Type, isPooled: Bool,
-        _ body: @escaping @Sendable (Presence, PostgresClient) async throws -> Void
+        _ body: @escaping @Sendable (RunningPrograms, PostgresClient) async throws -> Void
     ) async throws {
         var configuration = database.configuration(role: "log_app", connections: 3)
         configuration.isPooled = isPooled
         try await withPostgres(configuration, logger: .quiet) { client in
-            try await body(Presence(ProgramFormats(of: [domainEvent]), client: client, logger: .quiet), client)
+            try await body(RunningPrograms(ProgramFormats(of: [domainEvent]), client: client, logger: .quiet), client)
         }
     }
 
@@ -47,12 +47,12 @@ private enum Soup {
                 try await Self.withPresence(database, Soup.Old.self, isPooled: isPooled) { old, _ in
                     try await Self.withPresence(database, Soup.Writing.self, isPooled: isPooled) { writing, client in
                         try await withThrowingTaskGroup(of: Void.self) { group in
-                            for presence in [old, writing] {
-                                group.addTask { try await presence.run() }
+                            for programs in [old, writing] {
+                                group.addTask { try await programs.run() }
                             }
                             defer { group.cancelAll() }
                             await #expect(throws: FormatConflict.self) { try await group.next() }
-                            let visitor = Presence(ProgramFormats(of: [Counted.self]), client: client, logger: .quiet)
+                            let visitor = RunningPrograms(ProgramFormats(of: [Counted.self]), client: client, logger: .quiet)
                             try await eventually("one version that serves") { try await visitor.serving().count == 1 }
                         }
                     }

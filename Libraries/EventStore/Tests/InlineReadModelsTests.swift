@@ -62,9 +62,9 @@ import Testing
     @Test func `a server whose read model was dropped while it started does not serve`() async throws {
         try await TestStore.with { store in
             try await store.client.withTransaction { try await ReadModels.drop("sums_v1", on: $0) }
-            let presence = Presence(
+            let programs = RunningPrograms(
                 ProgramFormats(of: [Counted.self]), readModels: store.models, client: store.client, logger: .quiet)
-            await #expect(throws: ReadModelError.self) { try await presence.run() }
+            await #expect(throws: ReadModelError.self) { try await programs.run() }
         }
     }
 
@@ -78,10 +78,10 @@ import Testing
             var configuration = store.database.configuration(role: "log_app", connections: 2)
             configuration.isPooled = isPooled
             try await withPostgres(configuration, logger: .quiet) { client in
-                let presence = Presence(
+                let programs = RunningPrograms(
                     ProgramFormats(of: [Counted.self]), readModels: store.models, client: client, logger: .quiet)
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    group.addTask { try await presence.run() }
+                    group.addTask { try await programs.run() }
                     defer { group.cancelAll() }
                     try await eventually { try await isHeld() }
                     #expect(try await store.models.list().map(\.isHeld) == [true])

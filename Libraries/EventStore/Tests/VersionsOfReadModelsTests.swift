@@ -48,10 +48,10 @@ private struct CountingSumProjection: Projection {
     ) async throws {
         let models = ReadModels(projections: [projection], client: client, logger: .quiet)
         try await models.prepare()
-        let presence = Presence(ProgramFormats(of: [Counted.self]), readModels: models, client: client, logger: .quiet)
+        let programs = RunningPrograms(ProgramFormats(of: [Counted.self]), readModels: models, client: client, logger: .quiet)
         try await TestStore.withNotifier(client, listens: true) { notifier in
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await presence.run() }
+                group.addTask { try await programs.run() }
                 group.addTask { await ProjectionRunner(models, notifier: notifier, logger: .quiet).run() }
                 defer { group.cancelAll() }
                 try await TestStore.withLog(client, projections: [projection], notifier: notifier) { log in

@@ -68,11 +68,11 @@ struct LogChecks: Sendable {
 
     /// - Throws: `PostgresError`
     func formats() async throws -> Check {
-        let presence = Presence(Backend.formats, client: client, logger: .humon(.critical))
-        if let conflict = try await presence.conflict() {
+        let programs = RunningPrograms(Backend.formats, client: client, logger: .humon(.critical))
+        if let conflict = try await programs.conflict() {
             return Check("formats", .bad, conflict.problem, hint: conflict.hint)
         }
-        let others = try await presence.servingCount()
+        let others = try await programs.servingCount()
         return Check(
             "formats", .ok,
             others == 0

@@ -6,7 +6,7 @@ public import ServiceLifecycle
 /// read models they answer from.
 ///
 /// Every server holds advisory locks for both, shared, on a connection of its own. So PostgreSQL knows them without a heartbeat.
-public struct Presence: Service {
+public struct RunningPrograms: Service {
     /// The first key of the locks of versions: "humf".
     private static let lockClass: Int32 = 0x6875_6D66
     /// The second key of the lock that a server holds while it enters. No version has this key.
