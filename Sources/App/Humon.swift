@@ -19,7 +19,7 @@ package enum Program {
 /// `humon`: the service and the operator's tool.
 ///
 /// A command's type is named after its words: `humon log verify` is `LogVerifyCommand`, in a file of that name. A group of commands
-/// ends in `Commands`. The commands that print reports stand together in `Commands/Reports`.
+/// ends in `Commands`.
 struct Humon: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "humon",
