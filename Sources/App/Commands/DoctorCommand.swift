@@ -23,7 +23,7 @@ struct DoctorCommand: AsyncParsableCommand {
         let output = options.output
         let table = Table(
             output, omitting: ["hint"], leastWidths: ["check": DoctorReport.names.map(\.count).max() ?? 0])
-        let shown = Mutex<[Check]>([])
+        let shown = Mutex<[DoctorLine]>([])
         // Each line is printed as soon as its check ends, so that a slow check does not delay earlier lines.
         try await DoctorReport.run(options.database) { check in
             try Task.checkCancellation()

@@ -20,7 +20,7 @@ enum DoctorReport {
 
     /// - Parameter show: gets each check as soon as it ends
     /// - Throws: the errors of `show`, and ``CommandFailure`` if a private cluster does not stop
-    static func run(_ database: DatabaseOptions, _ show: @escaping @Sendable (Check) throws -> Void) async throws {
+    static func run(_ database: DatabaseOptions, _ show: @escaping @Sendable (DoctorLine) throws -> Void) async throws {
         let (settings, check) = SettingsCheck.look(database)
         try show(check)
         guard let settings else { return try notLookedAt("the settings cannot be used", from: "database").forEach(show) }
@@ -45,38 +45,38 @@ enum DoctorReport {
         }
     }
 
-    static func notReached(_ error: String, isPrivate: Bool, isDiskFull: Bool) -> Check {
+    static func notReached(_ error: String, isPrivate: Bool, isDiskFull: Bool) -> DoctorLine {
         let hint =
             switch (isPrivate, isDiskFull) {
             case (true, true): "Free space on the disk of HUMON_DATA first: PostgreSQL does not work without it."
             case (true, false): "Start humon serve, or name another directory in HUMON_DATA."
             case (false, _): "Check that PostgreSQL runs, and that DATABASE_URL and the network lead to it."
             }
-        return Check("database", .bad, error, hint: hint)
+        return DoctorLine("database", .bad, error, hint: hint)
     }
 
-    private static func look(at client: PostgresClient, _ settings: Settings, _ show: (Check) throws -> Void) async throws {
+    private static func look(at client: PostgresClient, _ settings: Settings, _ show: (DoctorLine) throws -> Void) async throws {
         let (server, log, models) = (ServerChecks(client: client), LogChecks(client: client), ReadModelChecks(client: client))
-        try show(await Check.looking(at: "database") { try await server.database() })
-        try show(await Check.looking(at: "durability") { try await server.durability() })
-        try show(await Check.looking(at: "migrations") { await server.migrations() })
-        try show(await Check.looking(at: "grants") { try await log.rights() })
+        try show(await DoctorLine.looking(at: "database") { try await server.database() })
+        try show(await DoctorLine.looking(at: "durability") { try await server.durability() })
+        try show(await DoctorLine.looking(at: "migrations") { await server.migrations() })
+        try show(await DoctorLine.looking(at: "grants") { try await log.rights() })
         let directory = settings.databaseURL == nil ? settings.data : nil
-        try show(await Check.looking(at: "disk") { try await server.disk(directory: directory) })
-        try show(await Check.looking(at: "log") { try await log.newest() })
-        try show(await Check.looking(at: LogChecks.lockName) { try await log.lock() })
-        try show(await Check.looking(at: "formats") { try await log.formats() })
-        try show(await Check.looking(at: "sequences") { try await log.sequences() })
+        try show(await DoctorLine.looking(at: "disk") { try await server.disk(directory: directory) })
+        try show(await DoctorLine.looking(at: "log") { try await log.newest() })
+        try show(await DoctorLine.looking(at: LogChecks.lockName) { try await log.lock() })
+        try show(await DoctorLine.looking(at: "formats") { try await log.formats() })
+        try show(await DoctorLine.looking(at: "sequences") { try await log.sequences() })
         try await models.readModels().forEach(show)
         try show(await IndexCheck(settings: settings, client: client).look())
-        try show(await Check.looking(at: "subscriptions") { try await models.subscriptions() })
+        try show(await DoctorLine.looking(at: "subscriptions") { try await models.subscriptions() })
         try show(await ErasureFileCheck(path: settings.erasures, client: client).look())
-        try show(await Check.looking(at: "clock") { try await server.clock() })
+        try show(await DoctorLine.looking(at: "clock") { try await server.clock() })
     }
 
     /// The check with this name and all later ones, so that the screen always has the same lines.
-    private static func notLookedAt(_ reason: String, from first: String) -> [Check] {
-        names.drop { $0 != first }.map { Check($0, .warn, "not checked: \(reason)") }
+    private static func notLookedAt(_ reason: String, from first: String) -> [DoctorLine] {
+        names.drop { $0 != first }.map { DoctorLine($0, .warn, "not checked: \(reason)") }
     }
 }
 

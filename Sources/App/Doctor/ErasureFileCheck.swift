@@ -9,24 +9,24 @@ struct ErasureFileCheck: Sendable {
     let path: String?
     let client: PostgresClient
 
-    func look() async -> Check {
+    func look() async -> DoctorLine {
         guard let path else {
-            return Check(
+            return DoctorLine(
                 Self.name, .warn, "HUMON_ERASURES is not set: a restored backup shows erased persons again",
                 hint: "Set HUMON_ERASURES to a file on a local disk, for each node its own.")
         }
-        return await Check.looking(at: Self.name) { [client] in
+        return await DoctorLine.looking(at: Self.name) { [client] in
             do {
                 return Self.check(try await ErasureFile(path: path).compared(with: client, StoredModule.all))
             } catch let error as ErasureFile.Failure {
-                return Check(Self.name, .bad, "\(error)", hint: "No server starts with it. Mend the file of HUMON_ERASURES.")
+                return DoctorLine(Self.name, .bad, "\(error)", hint: "No server starts with it. Mend the file of HUMON_ERASURES.")
             }
         }
     }
 
-    private static func check(_ file: ErasureFile.Comparison) -> Check {
+    private static func check(_ file: ErasureFile.Comparison) -> DoctorLine {
         guard file.lines == 0 || file.linesOfLog > 0 else {
-            return Check(
+            return DoctorLine(
                 name, .warn, "lines: \(Figure.grouped(Int64(file.lines))), and none of this log",
                 hint: "Check that HUMON_ERASURES names the file of this database.")
         }
@@ -40,6 +40,6 @@ struct ErasureFileCheck: Sendable {
             hints.append("An append that was cut leaves such a line. More of them mean that something else writes to the file.")
         }
         return hints.isEmpty
-            ? Check(name, .ok, result) : Check(name, .warn, result, hint: hints.joined(separator: " "))
+            ? DoctorLine(name, .ok, result) : DoctorLine(name, .warn, result, hint: hints.joined(separator: " "))
     }
 }

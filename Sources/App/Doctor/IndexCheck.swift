@@ -19,28 +19,28 @@ struct IndexCheck: Sendable {
 
     private var address: String { settings.adminAddress(port: settings.adminPort) }
 
-    func look() async -> Check {
+    func look() async -> DoctorLine {
         guard settings.apps.contains(.events) else {
-            return Check(Self.name, .ok, "not checked: HUMON_APPS leaves the map of events out")
+            return DoctorLine(Self.name, .ok, "not checked: HUMON_APPS leaves the map of events out")
         }
-        guard settings.adminPort != 0 else { return Check(Self.name, .ok, "not checked: HUMON_ADMIN_PORT is 0") }
+        guard settings.adminPort != 0 else { return DoctorLine(Self.name, .ok, "not checked: HUMON_ADMIN_PORT is 0") }
         let (status, answer): (UInt, JSON)
         do {
-            (status, answer) = try await Deadline.run(within: Check.seconds, ask)
+            (status, answer) = try await Deadline.run(within: DoctorLine.seconds, ask)
         } catch is Deadline.Exceeded {
-            return Check(
+            return DoctorLine(
                 Self.name, .warn,
-                "the server on \(address) has not compared all events within \(Figure.duration(seconds: Check.seconds))",
+                "the server on \(address) has not compared all events within \(Figure.duration(seconds: DoctorLine.seconds))",
                 hint: "Request \(address)/index/check yourself: it has no time limit.")
         } catch is JSONSyntaxError {
-            return Check(Self.name, .warn, "the server on \(address) is not humon", hint: "Check HUMON_ADMIN_PORT.")
+            return DoctorLine(Self.name, .warn, "the server on \(address) is not humon", hint: "Check HUMON_ADMIN_PORT.")
         } catch {
-            return Check(Self.name, .ok, "no server answers on \(address), so there is nothing to compare")
+            return DoctorLine(Self.name, .ok, "no server answers on \(address), so there is nothing to compare")
         }
         guard status == 200 else { return Self.check(status: status, answer) }
-        return await Check.looking(at: Self.name) { [self] in
+        return await DoctorLine.looking(at: Self.name) { [self] in
             guard let cursor = answer["cursor"]?.storedString.flatMap(LogCursor.init), try await hasLog(with: cursor) else {
-                return Check(
+                return DoctorLine(
                     Self.name, .warn, "was not compared: the server on \(address) has another log",
                     hint: "Check DATABASE_URL and HUMON_ADMIN_PORT, or whether this database was restored while the server ran.")
             }
@@ -65,9 +65,9 @@ struct IndexCheck: Sendable {
     }
 
     /// - Parameter answer: the body of the response of `/index/check`
-    static func check(status: UInt, _ answer: JSON) -> Check {
+    static func check(status: UInt, _ answer: JSON) -> DoctorLine {
         guard status != 401 else {
-            return Check(
+            return DoctorLine(
                 name, .warn, "was not compared: the server requires another token",
                 hint: "Set HUMON_ADMIN_TOKEN, or HUMON_ADMIN_TOKEN_FILE, to the server's token.")
         }
@@ -78,15 +78,15 @@ struct IndexCheck: Sendable {
             let result =
                 "holds all \(Figure.grouped(events)) events as the read model has them at position \(Figure.grouped(position))"
             let percent = answer["memory_percent"]?.storedInteger ?? 0
-            guard percent > comfortablePercent else { return Check(name, .ok, result) }
-            return Check(
+            guard percent > comfortablePercent else { return DoctorLine(name, .ok, result) }
+            return DoctorLine(
                 name, .warn, "\(result), and takes \(percent) % of its memory limit",
                 hint:
                     "Raise HUMON_INDEX_MEGABYTES, if the machine has more, and restart the server. Above the limit events are read from PostgreSQL."
             )
         }
         let first: String = if case .array(let found) = answer["differences"] { found.first?.storedString ?? "" } else { "" }
-        return Check(
+        return DoctorLine(
             name, .bad,
             "differs from the read model in \(Figure.grouped(differing)) events at position \(Figure.grouped(position)): \(first)",
             hint: "Run humon projections verify events. If it finds no difference, restart the server, and report this.")
@@ -95,20 +95,20 @@ struct IndexCheck: Sendable {
     /// The largest part of HUMON_INDEX_MEGABYTES in use without a warning, as in `alerts.yml`.
     private static let comfortablePercent = 80
 
-    private static func notCompared(_ answer: JSON) -> Check {
+    private static func notCompared(_ answer: JSON) -> DoctorLine {
         switch answer["index"]?.storedString {
-        case "off": Check(name, .ok, "is off: events are read from PostgreSQL")
-        case "filling": Check(name, .warn, "is being filled", hint: "Check again in a moment.")
+        case "off": DoctorLine(name, .ok, "is off: events are read from PostgreSQL")
+        case "filling": DoctorLine(name, .warn, "is being filled", hint: "Check again in a moment.")
         case "too_small":
-            Check(
+            DoctorLine(
                 name, .warn, "is too small: events are read from PostgreSQL",
                 hint: "Raise HUMON_INDEX_MEGABYTES, if the machine has more, and restart the server.")
         case "interrupted":
-            Check(
+            DoctorLine(
                 name, .bad, "was given up: events are read from PostgreSQL",
                 hint: "The server's log says why. It tries again by itself.")
         default:
-            Check(
+            DoctorLine(
                 name, .bad, "could not be compared: \(answer["message"]?.storedString ?? "the server does not say why")",
                 hint: "See the server's log.")
         }

@@ -12,35 +12,35 @@ struct LogChecks: Sendable {
     let client: PostgresClient
 
     /// - Throws: `PostgresError`
-    func rights() async throws -> Check {
+    func rights() async throws -> DoctorLine {
         let violations = try await LogRights.violations(
             client, readModels: Backend.projections.map { type(of: $0).schema })
         guard !violations.isEmpty else {
             let result = "the log is append-only; log_app and log_reader have their rights"
-            guard try await LogRights.advisoryLocksAreOpen(client) else { return Check("grants", .ok, result) }
-            return Check(
+            guard try await LogRights.advisoryLocksAreOpen(client) else { return DoctorLine("grants", .ok, result) }
+            return DoctorLine(
                 "grants", .warn, "\(result); every role may take the locks of servers and rebuilds",
                 hint: "Run humon migrate as a superuser once, or REVOKE EXECUTE on the functions pg_*advisory*lock* from PUBLIC.")
         }
         var hints: [String] = []
         for hint in violations.map({ $0.statement ?? "Run humon migrate." }) where !hints.contains(hint) { hints.append(hint) }
-        return Check(
+        return DoctorLine(
             "grants", .bad, violations.map(\.reason).joined(separator: "; "), hint: hints.joined(separator: " "))
     }
 
     /// - Throws: `PostgresError`
-    func newest() async throws -> Check {
+    func newest() async throws -> DoctorLine {
         let reader = LogReader(client: client)
         let verification = try await LogVerification(
             of: reader, decodedBy: Backend.domainEvents, newest: DoctorReport.newestPositions)
         let hint = "Run humon log verify, which looks at all of it; restore from a backup what is lost."
         if let first = verification.violations.first {
             let more = verification.violations.count - 1
-            return Check("log", .bad, first.reason + (more > 0 ? "; \(more) more" : ""), hint: hint)
+            return DoctorLine("log", .bad, first.reason + (more > 0 ? "; \(more) more" : ""), hint: hint)
         }
-        guard let newest = try await reader.newest() else { return Check("log", .ok, "nothing is recorded yet") }
+        guard let newest = try await reader.newest() else { return DoctorLine("log", .ok, "nothing is recorded yet") }
         let looked = verification.start == 0 ? "all of it is" : "the newest \(Figure.grouped(verification.total)) are"
-        return Check(
+        return DoctorLine(
             "log", .ok,
             "at position \(Figure.grouped(verification.head)), recorded \(newest.envelope.recordedAt); \(looked) sound"
         )
@@ -48,18 +48,18 @@ struct LogChecks: Sendable {
 
     /// Checks that no session keeps the others from appending.
     /// - Throws: `PostgresError`
-    func lock() async throws -> Check { Self.lock(try await LogLock(client: client).holders()) }
+    func lock() async throws -> DoctorLine { Self.lock(try await LogLock(client: client).holders()) }
 
-    static func lock(_ holders: [LogLock.Holder]) -> Check {
+    static func lock(_ holders: [LogLock.Holder]) -> DoctorLine {
         guard let holder = holders.first(where: { $0.waitedSeconds > lockPatienceSeconds }) else {
-            return Check(lockName, .ok, "no append waits for it")
+            return DoctorLine(lockName, .ok, "no append waits for it")
         }
         let what = holder.holdsLogLock ? "held by" : "its holder waits for"
         let client = [holder.role, holder.address].compactMap(\.self).joined(separator: " at ")
         let since = holder.beganAt.map { " since \($0)" } ?? ""
         let silence = holder.silentSince == nil ? "" : "; its client is silent"
         let waiting = holder.waiting == 1 ? "1 session waits" : "\(holder.waiting) sessions wait"
-        return Check(
+        return DoctorLine(
             lockName, .bad,
             "\(what) \(holder.name)\(client.isEmpty ? "" : " (\(client))")\(since)\(silence); \(waiting), the first for \(Figure.duration(seconds: holder.waitedSeconds))",
             hint: "Look at that node: it may be frozen. An import or a rebuild ends by itself. To end the session: "
@@ -67,13 +67,13 @@ struct LogChecks: Sendable {
     }
 
     /// - Throws: `PostgresError`
-    func formats() async throws -> Check {
+    func formats() async throws -> DoctorLine {
         let programs = RunningPrograms(Backend.formats, client: client, logger: .humon(.critical))
         if let conflict = try await programs.conflict() {
-            return Check("formats", .bad, conflict.problem, hint: conflict.hint)
+            return DoctorLine("formats", .bad, conflict.problem, hint: conflict.hint)
         }
         let others = try await programs.servingCount()
-        return Check(
+        return DoctorLine(
             "formats", .ok,
             others == 0
                 ? "no server of another version runs"
@@ -81,19 +81,19 @@ struct LogChecks: Sendable {
     }
 
     /// - Throws: `PostgresError`
-    func sequences() async throws -> Check {
+    func sequences() async throws -> DoctorLine {
         let reader = LogReader(client: client)
         let start = max(0, try await reader.tail() - DoctorReport.newestPositions)
         let states = try await IDSequence.states(of: Backend.sequences, after: start, client: client)
         let behind = states.filter(\.isBehind)
         guard behind.isEmpty else {
-            return Check(
+            return DoctorLine(
                 "sequences", .bad,
                 behind.map { "\($0.sequence.name) is at \($0.last), but \($0.sequence.category)-\($0.largestUsed) is in use" }
                     .joined(separator: "; "),
                 hint: behind.map { "SELECT setval('\($0.sequence.name)', \($0.largestUsed));" }.joined(separator: " "))
         }
-        return Check(
+        return DoctorLine(
             "sequences", .ok, states.map { "\($0.sequence.name) is at \(Figure.grouped($0.last))" }.joined(separator: ", "))
     }
 }

@@ -10,12 +10,12 @@ struct ReadModelChecks: Sendable {
 
     private static func name(of readModel: String) -> String { "read model \(readModel)" }
 
-    func readModels() async -> [Check] {
+    func readModels() async -> [DoctorLine] {
         let found: [ReadModelStatus]
         let models = Backend.readModels(client)
-        do { found = try await Deadline.run(within: Check.seconds, models.list) } catch {
-            var checks: [Check] = []
-            for name in Self.names { checks.append(await Check.looking(at: name) { throw error }) }
+        do { found = try await Deadline.run(within: DoctorLine.seconds, models.list) } catch {
+            var checks: [DoctorLine] = []
+            for name in Self.names { checks.append(await DoctorLine.looking(at: name) { throw error }) }
             return checks
         }
         return Backend.projections.map { projection in
@@ -24,32 +24,32 @@ struct ReadModelChecks: Sendable {
         }
     }
 
-    private static func check(_ state: ReadModelStatus.State, _ model: ReadModelStatus?, as name: String) -> Check {
+    private static func check(_ state: ReadModelStatus.State, _ model: ReadModelStatus?, as name: String) -> DoctorLine {
         let (version, lag) = (model?.version ?? 0, Figure.grouped(model?.lag ?? 0))
         return switch state {
-        case .ready: Check(name, .ok, "version \(version), in step with the log")
+        case .ready: DoctorLine(name, .ok, "version \(version), in step with the log")
         case .behind:
-            Check(
+            DoctorLine(
                 name, .warn, "version \(version), \(lag) recorded events behind the log",
                 hint: "A server of this version updates it; check that one runs.")
         case .ahead:
-            Check(
+            DoctorLine(
                 name, .bad, "at position \(model?.position ?? 0), but the log ends before it",
                 hint: "Restore the log, or, if it is as it should be, run humon projections rebuild --all.")
         case .missing, .replaced, .building, .interrupted, .otherVersion:
-            Check(
+            DoctorLine(
                 name, .bad, "is missing",
                 hint: "Run humon projections rebuild --all. humon serve builds it, too, when it starts.")
         }
     }
 
     /// - Throws: `PostgresError`
-    func subscriptions() async throws -> Check {
+    func subscriptions() async throws -> DoctorLine {
         let subscriptions = try await Subscriptions(client: client).statuses()
-        guard !subscriptions.isEmpty else { return Check("subscriptions", .ok, "the log has no subscription") }
+        guard !subscriptions.isEmpty else { return DoctorLine("subscriptions", .ok, "the log has no subscription") }
         let parked = subscriptions.filter { $0.parkedStreams > 0 }
         guard parked.isEmpty else {
-            return Check(
+            return DoctorLine(
                 "subscriptions", .bad,
                 parked.map { "\(Figure.grouped($0.parkedStreams)) parked by \($0.name)" }.joined(separator: "; "),
                 hint: parked.map {
@@ -76,6 +76,6 @@ struct ReadModelChecks: Sendable {
             }
             states.append("\(subscription.name) \(waits ? lag : "has handled every event")")
         }
-        return Check("subscriptions", hint == nil ? .ok : .warn, states.joined(separator: ", "), hint: hint)
+        return DoctorLine("subscriptions", hint == nil ? .ok : .warn, states.joined(separator: ", "), hint: hint)
     }
 }

@@ -17,7 +17,7 @@ struct ServerChecks: Sendable {
     let client: PostgresClient
 
     /// - Throws: `PostgresError`
-    func database() async throws -> Check {
+    func database() async throws -> DoctorLine {
         let (version, number) = try await client.query(
             "SELECT current_setting('server_version'), current_setting('server_version_num')::integer"
         ).decode((String, Int32).self)[0]
@@ -25,27 +25,27 @@ struct ServerChecks: Sendable {
         return Self.database(version: version, number: number, querySeconds: seconds)
     }
 
-    static func database(version: String, number: Int32, querySeconds: Double) -> Check {
+    static func database(version: String, number: Int32, querySeconds: Double) -> DoctorLine {
         let result = "PostgreSQL \(version); a query takes \(Figure.duration(seconds: querySeconds))"
-        if number < oldestVersion { return Check("database", .bad, result, hint: "Upgrade PostgreSQL to 15 or later.") }
-        guard querySeconds > slowQuerySeconds else { return Check("database", .ok, result) }
-        return Check("database", .warn, result, hint: "Move humon nearer to the database, or look for the load on it.")
+        if number < oldestVersion { return DoctorLine("database", .bad, result, hint: "Upgrade PostgreSQL to 15 or later.") }
+        guard querySeconds > slowQuerySeconds else { return DoctorLine("database", .ok, result) }
+        return DoctorLine("database", .warn, result, hint: "Move humon nearer to the database, or look for the load on it.")
     }
 
     /// - Throws: `PostgresError`
-    func durability() async throws -> Check {
+    func durability() async throws -> DoctorLine {
         let off = try await Backend.unsafeSettings(client)
-        guard !off.isEmpty else { return Check("durability", .ok, "acknowledged writes are on disk") }
-        return Check(
+        guard !off.isEmpty else { return DoctorLine("durability", .ok, "acknowledged writes are on disk") }
+        return DoctorLine(
             "durability", .warn, "a crash can lose acknowledged writes: \(off.joined(separator: ", ")) off",
             hint: "Set \(off.joined(separator: ", ")) = on in PostgreSQL's configuration, and reload it.")
     }
 
-    func migrations() async -> Check {
+    func migrations() async -> DoctorLine {
         do {
             let pending = try await LogSchema(projections: Backend.projections, client: client).pending()
-            guard !pending.isEmpty else { return Check("migrations", .ok, "all applied") }
-            return Check("migrations", .bad, "missing: \(pending.joined(separator: ", "))", hint: "Run humon migrate.")
+            guard !pending.isEmpty else { return DoctorLine("migrations", .ok, "all applied") }
+            return DoctorLine("migrations", .bad, "missing: \(pending.joined(separator: ", "))", hint: "Run humon migrate.")
         } catch let error as MigrationError {
             let hint =
                 switch error {
@@ -53,41 +53,41 @@ struct ServerChecks: Sendable {
                 case .changed: "Use a new database, or the version of humon that this one belongs to."
                 case .unknown, .outOfOrder, .failed: "Run the version of humon that this database belongs to."
                 }
-            return Check("migrations", .bad, error.description, hint: hint)
+            return DoctorLine("migrations", .bad, error.description, hint: hint)
         } catch {
-            return Check("migrations", .bad, "the check failed: \(error)", hint: "Run humon migrate.")
+            return DoctorLine("migrations", .bad, "the check failed: \(error)", hint: "Run humon migrate.")
         }
     }
 
     /// - Parameter directory: the directory of the private cluster; `nil` for another database
     /// - Throws: `PostgresError`; `Errno` if the file system has no figures
-    func disk(directory: String?) async throws -> Check {
+    func disk(directory: String?) async throws -> DoctorLine {
         let size = try await client.query("SELECT pg_database_size(current_database())").decode(Int64.self)[0]
         let logSize = try await LogReader(client: client).size()
         return Self.disk(databaseBytes: size, logBytes: logSize, freeBytes: try directory.map(SystemCalls.freeBytes))
     }
 
     /// Checks the disk when the database is away, for which a full disk may be the reason. Returns `nil` if it cannot read the directory.
-    static func disk(withoutDatabase directory: String) -> Check? {
+    static func disk(withoutDatabase directory: String) -> DoctorLine? {
         guard let freeBytes = try? SystemCalls.freeBytes(in: directory) else { return nil }
         return disk("\(Figure.size(bytes: freeBytes)) free; the size of the database is unknown", freeBytes: freeBytes)
     }
 
-    static func disk(databaseBytes: Int64, logBytes: Int64, freeBytes: Int64?) -> Check {
+    static func disk(databaseBytes: Int64, logBytes: Int64, freeBytes: Int64?) -> DoctorLine {
         let sizes = "the database has \(Figure.size(bytes: databaseBytes)), \(Figure.size(bytes: logBytes)) of it the log"
-        guard let freeBytes else { return Check("disk", .ok, "\(sizes); its free space is visible only on its machine") }
+        guard let freeBytes else { return DoctorLine("disk", .ok, "\(sizes); its free space is visible only on its machine") }
         return disk("\(Figure.size(bytes: freeBytes)) free; \(sizes)", databaseBytes: databaseBytes, freeBytes: freeBytes)
     }
 
-    private static func disk(_ result: String, databaseBytes: Int64 = 0, freeBytes: Int64) -> Check {
+    private static func disk(_ result: String, databaseBytes: Int64 = 0, freeBytes: Int64) -> DoctorLine {
         let hint = "Free space on the disk of HUMON_DATA, or move the directory to a larger disk."
-        if freeBytes < leastFreeBytes { return Check("disk", .bad, result, hint: hint) }
-        guard freeBytes < databaseBytes + comfortableFreeBytes else { return Check("disk", .ok, result) }
-        return Check("disk", .warn, "\(result): too little for a rebuild of the read models", hint: hint)
+        if freeBytes < leastFreeBytes { return DoctorLine("disk", .bad, result, hint: hint) }
+        guard freeBytes < databaseBytes + comfortableFreeBytes else { return DoctorLine("disk", .ok, result) }
+        return DoctorLine("disk", .warn, "\(result): too little for a rebuild of the read models", hint: hint)
     }
 
     /// - Throws: `PostgresError`
-    func clock() async throws -> Check {
+    func clock() async throws -> DoctorLine {
         let (answer, seconds, askedAt) = try await fastest {
             try await client.query("SELECT (extract(epoch FROM clock_timestamp()))::float8").decode(Double.self)[0]
         }
@@ -100,20 +100,20 @@ struct ServerChecks: Sendable {
     /// - Parameters:
     ///   - ahead: the lead over the database's clock, in seconds, measured to within the uncertainty
     ///   - newestAhead: the lead of the newest recorded time over the database's clock, in seconds
-    static func clock(ahead: Double, uncertainty: Double, newestAhead: Double?) -> Check {
+    static func clock(ahead: Double, uncertainty: Double, newestAhead: Double?) -> DoctorLine {
         let hint = "Synchronise the clocks of both machines by NTP."
         guard abs(ahead) - uncertainty <= clockToleranceSeconds else {
             let direction = ahead > 0 ? "ahead of" : "behind"
-            return Check(
+            return DoctorLine(
                 "clock", .bad, "this machine is \(Figure.duration(seconds: abs(ahead))) \(direction) the database", hint: hint)
         }
         if let newestAhead, newestAhead > clockToleranceSeconds {
-            return Check(
+            return DoctorLine(
                 "clock", .bad, "the newest recorded event is \(Figure.duration(seconds: newestAhead)) in the future",
                 hint: hint)
         }
         let difference = max(abs(ahead), uncertainty)
-        return Check("clock", .ok, "at most \(Figure.duration(seconds: difference)) between this machine and the database")
+        return DoctorLine("clock", .ok, "at most \(Figure.duration(seconds: difference)) between this machine and the database")
     }
 
     /// The fastest of five runs, because the first run prepares the statement.

@@ -1,7 +1,7 @@
 /// Checks whether the service can start with the settings.
 enum SettingsCheck {
     /// - Returns: the settings for the other checks, or `nil` if they cannot be read
-    static func look(_ database: DatabaseOptions) -> (Settings?, Check) {
+    static func look(_ database: DatabaseOptions) -> (Settings?, DoctorLine) {
         do {
             let settings = try Settings.load(database: database.url, refusesUnknown: false)
             do { _ = try database.settings() } catch { return (settings, bad(error)) }
@@ -11,14 +11,14 @@ enum SettingsCheck {
         }
     }
 
-    static func check(_ settings: Settings) -> Check {
+    static func check(_ settings: Settings) -> DoctorLine {
         guard settings.databaseURL == nil || settings.appSecret != nil else { return bad(SettingsError.missingSecret) }
         do { try settings.refuseOpenAdminAddress() } catch { return bad(error) }
         let secret = settings.appSecret == nil ? "TB_APP_SECRET will be made by humon serve" : "TB_APP_SECRET is set"
-        return Check("settings", .ok, "all can be read; \(secret)")
+        return DoctorLine("settings", .ok, "all can be read; \(secret)")
     }
 
-    private static func bad(_ error: any Error) -> Check {
-        Check("settings", .bad, "\(error)", hint: "Set it in the environment or in .env; humon settings lists the settings.")
+    private static func bad(_ error: any Error) -> DoctorLine {
+        DoctorLine("settings", .bad, "\(error)", hint: "Set it in the environment or in .env; humon settings lists the settings.")
     }
 }

@@ -4,11 +4,11 @@ import Testing
 
 @testable import App
 
-@Suite struct `The states of a doctor check` {
+@Suite struct `The states of a line of humon doctor` {
     private static let gigabyte: Int64 = 1_000_000_000
 
     @Test func `the database must have a supported version and answer fast`() {
-        func state(_ number: Int32, _ seconds: Double) -> Check.State {
+        func state(_ number: Int32, _ seconds: Double) -> DoctorLine.State {
             ServerChecks.database(version: "x", number: number, querySeconds: seconds).state
         }
         #expect(state(150_018, 0.001) == .ok)
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test func `the disk must have room for a rebuild`() {
-        func state(database: Int64, free: Int64?) -> Check.State {
+        func state(database: Int64, free: Int64?) -> DoctorLine.State {
             ServerChecks.disk(databaseBytes: database, logBytes: 1, freeBytes: free).state
         }
         #expect(state(database: Self.gigabyte, free: nil) == .ok)
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func `an index near its memory limit is a warning`() throws {
-        func check(_ member: String) throws -> Check {
+        func check(_ member: String) throws -> DoctorLine {
             let answer = #"{"position":7,"events":3,"differing":0,"differences":[]\#(member)}"#
             return IndexCheck.check(status: 200, try JSON(utf8: answer.utf8))
         }
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func `the clock check allows for the round-trip time`() {
-        func state(_ ahead: Double, _ uncertainty: Double, _ newestAhead: Double? = nil) -> Check.State {
+        func state(_ ahead: Double, _ uncertainty: Double, _ newestAhead: Double? = nil) -> DoctorLine.State {
             ServerChecks.clock(ahead: ahead, uncertainty: uncertainty, newestAhead: newestAhead).state
         }
         #expect(state(0.5, 0.001) == .ok)

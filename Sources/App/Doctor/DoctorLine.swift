@@ -1,7 +1,7 @@
 internal import HTTP
 
 /// One line of the doctor: the name of a check, its state and result, and a hint for a problem.
-struct Check: Sendable, Hashable {
+struct DoctorLine: Sendable, Hashable {
     enum State: String, Sendable, Hashable {
         case ok
         /// The service works, but an operator should know this.
@@ -26,9 +26,9 @@ struct Check: Sendable, Hashable {
     }
 
     /// Runs the check. A body that throws an error or exceeds the time gives a bad check.
-    static func looking(at name: String, _ body: @escaping @Sendable () async throws -> Check) async -> Check {
+    static func looking(at name: String, _ body: @escaping @Sendable () async throws -> DoctorLine) async -> DoctorLine {
         do { return try await Deadline.run(within: seconds, body) } catch {
-            return Check(
+            return DoctorLine(
                 name, .bad, "the check failed: \(error)", hint: "Solve the problems of the other lines, then check again.")
         }
     }
