@@ -114,9 +114,9 @@ let targets: [[Target]] = [
         ],
         testFiles: ["Transcripts"]),
     // The files of the map page. Their list is in web_files.c.
-    part("CWebPage", exclude: ["data", "page"]),
+    part("CEmbeddedPage", exclude: ["data", "page"]),
     part(
-        "Web", ["CWebPage", "HTTPServer", "Users", "EventStore", "Encoding", "Hashing", .httpTypes, .nioCore],
+        "Web", ["CEmbeddedPage", "HTTPServer", "Users", "EventStore", "Encoding", "Hashing", .httpTypes, .nioCore],
         tests: [
             "humon", "App", "HTTP", "HTTPServer", "Users", "EventStore", "Postgres", "Encoding", "TestDatabase", "TestHTTP",
             "TestServer", .httpTypes, .logging, .nioCore, .serviceLifecycle,
@@ -128,7 +128,7 @@ let targets: [[Target]] = [
             "Postgres", "Encoding", "Telemetry", .argumentParser, .logging, .nioCore, .nioHTTP1, .serviceLifecycle,
             .systemPackage, .unixSignals,
         ],
-        // CWebPage embeds it.
+        // CEmbeddedPage embeds it.
         exclude: ["Demo/cities.tsv"],
         tests: [
             "humon", "HTTP", "HTTPServer", "EventStore", "Encoding", "Postgres", "TestChance", "TestDatabase", "TestExposition",

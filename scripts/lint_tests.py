@@ -336,7 +336,7 @@ class Documents(Samples):
             self.broken(documents.generated_documents_are_fresh, {}, "docs/peers.svg:1", root=root)
 
     def test_the_page_and_the_client_have_every_field_and_operation(self):
-        rule, web, client = documents.the_page_and_the_client_have_every_field_and_operation, "Sources/CWebPage/page/", "HumonClient/Sources/"
+        rule, web, client = documents.the_page_and_the_client_have_every_field_and_operation, "Sources/CEmbeddedPage/page/", "HumonClient/Sources/"
         page = client + "HumonClient.docc/Operations.md"
         document = {"paths": {"/v1/me": {"get": {"operationId": "getMe"}}, "/v1/tasks": {"get": {"operationId": "t", "tags": ["Tasks"]}}},
                     "components": {"schemas": {"EventPatch": {"properties": {"name": {}}}}}}

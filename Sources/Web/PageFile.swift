@@ -1,4 +1,4 @@
-internal import CWebPage
+internal import CEmbeddedPage
 internal import HTTPServer
 internal import HTTPTypes
 internal import NIOCore
@@ -52,7 +52,7 @@ extension MapPage {
     /// The table `cities.tsv` of the page, which the demo uses too.
     package static let cities: String = {
         guard let file = PageFile.all.first(where: { $0.name == "cities.tsv" }) else {
-            preconditionFailure("CWebPage has the cities")
+            preconditionFailure("CEmbeddedPage has the cities")
         }
         return String(decoding: file.bytes, as: UTF8.self)
     }()

@@ -25,7 +25,8 @@ import Testing
 
     @Test func `contain every file of the folders page and data, each with a media type`() throws {
         let names = try ["page", "data"].flatMap {
-            try FileManager.default.contentsOfDirectory(atPath: Repository.root.appending(path: "Sources/CWebPage/\($0)").path)
+            try FileManager.default.contentsOfDirectory(
+                atPath: Repository.root.appending(path: "Sources/CEmbeddedPage/\($0)").path)
         }
         #expect(names.count > 5)
         #expect(Set(names).isSubset(of: Set(PageFile.all.map(\.name))))

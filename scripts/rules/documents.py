@@ -304,13 +304,13 @@ def problem(document, response):
 @rule
 def the_page_and_the_client_have_every_field_and_operation(tree):
     document, operations = openapi(tree)
-    form, names = "Sources/CWebPage/page/form.js", component(document, "schemas", "EventPatch").get("properties", {})
+    form, names = "Sources/CEmbeddedPage/page/form.js", component(document, "schemas", "EventPatch").get("properties", {})
     inputs = set(re.findall(r'\{ name: "(\w+)"', tree.text(form)))
     for name in sorted(inputs ^ {*names}): yield form, 1, f"only one of form and {OPENAPI} has the field {name}; make the two equal"
     # The details show the end of an event by a function of time.js.
-    details = "".join(tree.text(f"Sources/CWebPage/page/{file}.js") for file in ("details", "time"))
+    details = "".join(tree.text(f"Sources/CEmbeddedPage/page/{file}.js") for file in ("details", "time"))
     for name in names:
-        if f"event.{name}" not in details: yield "Sources/CWebPage/page/details.js", 1, f"the details do not show {name}; add a row"
+        if f"event.{name}" not in details: yield "Sources/CEmbeddedPage/page/details.js", 1, f"the details do not show {name}; add a row"
     # Accounts and their tasks are another app's.
     wanted = {operation.get("operationId") for name, operation in operations
               if " /v1/" in name and operation.get("tags") not in (["Tasks"], ["Accounts"])}

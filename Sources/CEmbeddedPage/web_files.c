@@ -1,6 +1,6 @@
 // The files of the map page, embedded by the compiler: C23's #embed takes 20 ms for files that take the Swift compiler minutes as array
 // literals. The compiler lists them as dependencies, so that a changed file is compiled again.
-#include "CWebPage.h"
+#include "CEmbeddedPage.h"
 
 #pragma clang diagnostic ignored "-Wc23-extensions"
 

@@ -1,5 +1,5 @@
-#ifndef HUMON_WEB_PAGE_H
-#define HUMON_WEB_PAGE_H
+#ifndef HUMON_EMBEDDED_PAGE_H
+#define HUMON_EMBEDDED_PAGE_H
 
 #include <stddef.h>
 
