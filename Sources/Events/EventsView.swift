@@ -14,7 +14,11 @@ public struct EventsView: Sendable {
     let snapshot: EventIndex.Snapshot?
     /// The time since the index was last known to have the whole log; `nil` for at most 3 seconds, and for PostgreSQL.
     public let staleFor: Duration?
+    let tablesMark: UInt32
     let module: EventsModule
+
+    /// The mark of the lists at ``end``, for their entity tag: the mark of ``end`` until the index is mended. `nil` for PostgreSQL.
+    public var listMark: UInt32? { end?.mark.map { $0 ^ tablesMark } }
 
     /// The cursor of the log up to which the view has the events; `nil` for PostgreSQL.
     public var end: LogCursor? { snapshot.map { LogCursor(position: $0.position, mark: $0.mark) } }
@@ -194,7 +198,7 @@ extension EventsModule {
         if let position, try await ReadModelState.of(EventsProjection.self, database).position < position {
             throw PositionNotReachedError(position: position)
         }
-        return EventsView(snapshot: nil, staleFor: nil, module: self)
+        return EventsView(snapshot: nil, staleFor: nil, tablesMark: 0, module: self)
     }
 
     /// Maximum number of positions behind the end of the log for which a reader waits.
@@ -216,8 +220,11 @@ extension EventsModule {
     /// Returns a view of the index without a wait; `nil` if the index is not in use or has not reached the position. The caller counts
     /// its reads with ``countIndexRead()``.
     public func indexView(atLeast position: Int64? = nil) -> EventsView? {
-        guard let index, let snapshot = index.readable, position.map({ $0 <= snapshot.position }) ?? true else { return nil }
-        return EventsView(snapshot: snapshot, staleFor: index.state.staleFor, module: self)
+        guard let index else { return nil }
+        // Before the snapshot: a mend changes the snapshot first, so that no list from before it has the mark from after it.
+        let tablesMark = index.state.tablesMark
+        guard let snapshot = index.readable, position.map({ $0 <= snapshot.position }) ?? true else { return nil }
+        return EventsView(snapshot: snapshot, staleFor: index.state.staleFor, tablesMark: tablesMark, module: self)
     }
 
     public func countIndexRead() { indexReads.add(1, ordering: .relaxed) }

@@ -50,8 +50,8 @@ private func changes(of before: HeldEvent?, by events: EventDomainEvent...) -> I
             let found = IndexChanges(recorded, render: { $1.append(contentsOf: rendered($0.details)) }) { id in
                 hidden.events[id] ?? snapshot.event(id).map(HeldEvent.init)
             }
-            index.apply(EventIndex.Batch(found), position: recorded.last?.position ?? 0)
-            self.hidden.apply(found)
+            index.apply(EventIndex.Batch(found.events), position: recorded.last?.position ?? 0)
+            self.hidden.apply(found.events)
             changes += found.changes
         }
 
@@ -118,12 +118,12 @@ private func changes(of before: HeldEvent?, by events: EventDomainEvent...) -> I
     @Test func `hidden events take memory while they are hidden`() {
         var hidden = HiddenEvents([twelve: .of(.picnic, version: 4, isHidden: true)])
         #expect(hidden.bytes == 6)
-        hidden.apply(changes(of: .of(.picnic, version: 4, isHidden: true), by: updated(.concert)))
+        hidden.apply(changes(of: .of(.picnic, version: 4, isHidden: true), by: updated(.concert)).events)
         #expect(hidden.bytes == 7)
-        hidden.apply(changes(of: .of(.concert, version: 5, isHidden: true), by: .cancelled))
+        hidden.apply(changes(of: .of(.concert, version: 5, isHidden: true), by: .cancelled).events)
         #expect(hidden.bytes == 0)
         #expect(hidden.events.isEmpty)
-        hidden.apply(changes(of: .of(.concert, version: 5, isHidden: true), by: .unhidden))
+        hidden.apply(changes(of: .of(.concert, version: 5, isHidden: true), by: .unhidden).events)
         #expect(hidden.events.isEmpty)
     }
 }

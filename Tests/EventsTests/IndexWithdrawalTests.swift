@@ -1,23 +1,9 @@
 import EventStore
-import Postgres
-import Synchronization
 import TestDatabase
 import Testing
 import Users
 
 @testable import Events
-
-/// Records when the index comes into use and goes out of use.
-private final class Recorder: EventChangeListener {
-    private let state = Mutex((loaded: [Int64](), closed: 0))
-
-    func indexLoaded(at cursor: LogCursor) { state.withLock { $0.loaded.append(cursor.position) } }
-    func indexApplied(_ changes: [EventChange], through cursor: LogCursor) {}
-    func indexClosed() { state.withLock { $0.closed += 1 } }
-
-    var loaded: [Int64] { state.withLock { $0.loaded } }
-    var closed: Int { state.withLock { $0.closed } }
-}
 
 private let away = NearestRequest.everywhere
 
@@ -61,23 +47,6 @@ private let away = NearestRequest.everywhere
                     #expect(try await second.module.view(atLeast: position).event(ids[1])?.isFromIndex == true)
                     #expect(try await second.module.verifyIndex().differences == [])
                 }
-            }
-        }
-    }
-
-    @Test func `the listener learns that the index is out of use, and where it is loaded again`() async throws {
-        try await TestNode.withDatabase { database in
-            let recorder = Recorder()
-            try await TestNode.with(database) { node in try await node.create() }
-            // A wrong value that the index loads: it differs from the tables of a rebuild.
-            _ = try await database.withClient { try await $0.query("UPDATE events_v1.events SET name = 'Lie'") }
-            try await TestNode.with(database, listener: recorder) { _ in
-                _ = try await database.withClient(role: "log_app", connections: 4) { client in
-                    try await ReadModels(projections: [EventsProjection()], client: client, logger: .quiet).rebuild { _ in }
-                }
-                try await eventually { recorder.loaded.count == 2 }
-                #expect(recorder.closed == 1)
-                #expect(recorder.loaded == [1, 1])
             }
         }
     }

@@ -64,7 +64,7 @@ import Testing
             let (index, window) = (EventIndex(), Self.fill)
             index.apply(window.batch, position: 1)
             let snapshot = index.snapshot
-            let view = EventsView(snapshot: snapshot, staleFor: nil, module: node.module)
+            let view = EventsView(snapshot: snapshot, staleFor: nil, tablesMark: 0, module: node.module)
             var near = NearestRequest(centre: Coordinates(lat: 10, lon: 20), radius: 20_000, window: window.narrow, limit: 60)
             var box = BoxRequest(box: .everywhere, window: window.narrow, limit: 60)
             for count in [60, 41] {

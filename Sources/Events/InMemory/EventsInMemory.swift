@@ -60,11 +60,22 @@ package final class EventsInMemory: Sendable {
         let snapshot = index.snapshot
         let changes = hidden.withLock { hidden in
             let changes = IndexChanges(events, render: render) { hidden.events[$0] ?? snapshot.event($0).map(HeldEvent.init) }
-            index.apply(EventIndex.Batch(changes), position: end.position, mark: end.mark)
-            hidden.apply(changes)
+            index.apply(EventIndex.Batch(changes.events), position: end.position, mark: end.mark)
+            hidden.apply(changes.events)
             return changes
         }
         listener?.indexApplied(changes.changes, through: end)
+    }
+
+    /// Replaces events by what the read model has. The content stays at its position, and the streams of changes begin again.
+    func mend(_ events: [EventID: IndexChanges.Outcome]) {
+        let end = hidden.withLock { hidden in
+            let snapshot = index.snapshot
+            index.apply(EventIndex.Batch(events, isMend: true), position: snapshot.position, mark: snapshot.mark)
+            hidden.apply(events)
+            return LogCursor(position: snapshot.position, mark: snapshot.mark)
+        }
+        listener?.indexLoaded(at: end)
     }
 
     /// Removes everything. The content is out of use.

@@ -6,6 +6,8 @@ internal import Synchronization
 extension InMemoryReadModel {
     /// Seconds between two checks that the content belongs to the present tables of the read model.
     private static let checkSeconds = 1.0
+    /// Number of comparisons with new tables after which a content that still differs is loaded again.
+    private static let mendingPasses = 3
     /// The content comes back when this part of what did not fit is left, so that it does not come and go.
     private static let roomyPercent = 95
 
@@ -27,6 +29,7 @@ extension InMemoryReadModel {
         fill(cursor)
         writer.withLock { writer in
             writer = Writer(buffer: ReorderBuffer(after: cursor), generation: generation, tables: tables)
+            if state.phase != .filling { state.changedLists(by: tables) }
             state.reach(cursor.position)
         }
         let (count, seconds) = (content.count, (clock.now - start) / .seconds(1))
@@ -52,21 +55,64 @@ extension InMemoryReadModel {
     func watchTables() async throws {
         while true {
             try await Task.sleep(for: .seconds(Self.checkSeconds))
-            guard writer.withLock({ $0.generation == notifier.history.generation }) else { throw InMemoryReplacedError() }
-            do { try await checkTables() } catch let error as PostgresError where error.isUnavailability {
-                // The content stays valid, and the tables can be checked later.
+            let isOfThisLog = writer.withLock { $0.tables != nil && $0.generation == notifier.history.generation }
+            guard isOfThisLog else { throw InMemoryReplacedError() }
+            do { try await checkTables() } catch let error where Self.isForNow(error) {
+                // The content stays in use, and the tables can be checked later.
             }
         }
     }
 
-    /// Compares the content with the tables of the read model if these are new. A rebuild corrects a wrong read model, and the content may
-    /// have the same errors. It stays in use meanwhile, because a load would send all readers to PostgreSQL.
+    /// Whether the same comparison may succeed later.
+    private static func isForNow(_ error: any Error) -> Bool {
+        error is ReadModelBehindError || (error as? PostgresError)?.isUnavailability == true
+    }
+
+    /// Compares the content with the tables of the read model if these are new, and mends the differences. A rebuild corrects a wrong read
+    /// model, and the content may have the same errors. It stays in use meanwhile.
     private func checkTables() async throws {
         let present = try await presentTables()
-        guard present != tables else { return }
-        guard try await examine().differing == 0 else { throw InMemoryReplacedError() }
-        writer.withLock { if $0.tables != nil { $0.tables = present } }
-        logger.notice("the index passed the comparison with new tables of the read model")
+        guard present != tables, state.isInUse else { return }
+        var (mended, unsettled): (Int, Set<EventID>?) = (0, nil)
+        for pass in 1...Self.mendingPasses {
+            writer.withLock { $0.changed = [] }
+            let found = try await examine()
+            guard found.differing <= IndexVerification.mendingLimit else { break }
+            // A change of an event that was not compared yet may rest on a wrong event.
+            let rest = (unsettled?.intersection(found.changed) ?? found.changed).union(found.mends.keys)
+            // Some events may change in every pass.
+            if rest.isEmpty || pass == Self.mendingPasses && found.differing == 0 {
+                return agree(with: present, mended: mended)
+            }
+            mended += try mend(found.mends, by: present)
+            unsettled = rest
+        }
+        throw InMemoryReplacedError()
+    }
+
+    private func agree(with tables: String, mended: Int) {
+        writer.withLock { writer in
+            guard writer.tables != nil else { return }
+            (writer.tables, writer.changed) = (tables, nil)
+        }
+        logger.notice(
+            "the index agrees with new tables of the read model", metadata: ["mended_events": .stringConvertible(mended)])
+    }
+
+    /// Replaces events of the content. What the content learned from the log since the comparison began is newer.
+    /// - Returns: the number of replaced events
+    /// - Throws: ``InMemoryReplacedError`` if the content is not the compared one any more
+    func mend(_ events: [EventID: IndexChanges.Outcome], by tables: String) throws -> Int {
+        try writer.withLock { writer in
+            guard let changed = writer.changed, writer.generation == notifier.history.generation else {
+                throw InMemoryReplacedError()
+            }
+            let outdated = events.filter { !changed.contains($0.key) }
+            guard !outdated.isEmpty else { return 0 }
+            content.mend(outdated)
+            state.changedLists(by: tables)
+            return outdated.count
+        }
     }
 
     /// Runs the body in a transaction that reads the tables of the read model at one position.

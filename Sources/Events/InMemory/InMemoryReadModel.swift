@@ -7,8 +7,9 @@ internal import Synchronization
 /// Keeps the events in memory in step with the log, and decides whether requests may read them.
 ///
 /// The content is loaded from the read model's tables at one position. From there it gets the commits of this process before their callers
-/// get the results, and the other commits from the log. It goes out of use and is loaded again if the log lost its end, or if it differs
-/// from new tables of the read model. If it exceeds its memory limit, it is loaded again when there is room.
+/// get the results, and the other commits from the log. If a rebuild made other tables, differences are mended in the content. It goes out of
+/// use and is loaded again if the log lost its end, or if there are too many differences. If it exceeds its memory limit, it is loaded again
+/// when there is room.
 ///
 /// Thread-safe: a lock orders the changes of the content. Readers of the content do not take it.
 package final class InMemoryReadModel: Service {
@@ -17,6 +18,8 @@ package final class InMemoryReadModel: Service {
     private static let (firstBackOffSeconds, longestBackOffSeconds) = (0.25, 30.0)
     /// Until the next load after an event that this program cannot read. Only another program can read it.
     private static let unreadablePauseSeconds = 600.0
+    /// Until the next look at a log with a gap.
+    private static let gapPauseSeconds = 30.0
     /// Maximum number of recorded events in one batch from the log, because commits wait for the batch.
     private static let pageLimit: Int64 = 200
 
@@ -26,6 +29,8 @@ package final class InMemoryReadModel: Service {
         var generation = LogGeneration()
         /// The generation of the read model's tables that the content agrees with; `nil` while it is not loaded.
         var tables: String?
+        /// The events that changed in the content since a comparison with new tables began; `nil` without one.
+        var changed: Set<EventID>?
     }
 
     let content: EventsInMemory
@@ -108,6 +113,10 @@ package final class InMemoryReadModel: Service {
         while true {
             do { try await follow() } catch let error as FormatError {
                 throw UnreadableEventError(reason: error)
+            } catch let error as LogGapError {
+                // A load would hide the gap. Readers get the content with its age, until it is too old.
+                logger.critical("the index cannot follow the log", metadata: ["error": "\(error)"])
+                try await Task.sleep(for: .seconds(Self.gapPauseSeconds))
             } catch let error as PostgresError where error.isUnavailability {
                 // Readers get the content with its age, until it is too old.
                 guard !state.isTooOld else { throw error }
@@ -142,7 +151,9 @@ package final class InMemoryReadModel: Service {
                 throw InMemoryReplacedError()
             }
             guard let joined = writer.buffer.join(segment) else { return }
-            content.apply(joined.events(after: reached.position), through: joined.end)
+            let events = joined.events(after: reached.position)
+            content.apply(events, through: joined.end)
+            writer.changed?.formUnion(events.compactMap { EventID(stream: $0.envelope.stream) })
             state.reach(joined.through)
         }
         waiters.reached(state.position)

@@ -1,3 +1,4 @@
+internal import Encoding
 internal import EventStore
 internal import Synchronization
 
@@ -58,6 +59,7 @@ final class InMemoryState: Sendable {
 
     private let phases = Mutex(InMemoryPhase.filling)
     private let usable = Atomic(false)
+    private let tables = Atomic<UInt32>(0)
     private let reached = Atomic<Int64>(0)
     let required = Atomic<Int64>(0)
     /// The error of the next recorded event, if this program cannot read it.
@@ -99,6 +101,14 @@ final class InMemoryState: Sendable {
     var position: Int64 { reached.load(ordering: .acquiring) }
 
     func reach(_ position: Int64) { reached.store(position, ordering: .releasing) }
+
+    /// Differs after the content was mended or loaded again, because a list at the same position may then be another one. Nodes that did
+    /// so by the same tables have the same mark; it is 0 before.
+    var tablesMark: UInt32 { tables.load(ordering: .acquiring) }
+
+    func changedLists(by tables: String) {
+        self.tables.store(Array(tables.utf8).withRawSpan { EventVersion.mark(of: $0) }, ordering: .releasing)
+    }
 
     /// Notes that the content held the whole log at this instant.
     func isInStep(at instant: ContinuousClock.Instant) {

@@ -69,9 +69,11 @@ extension EventRow {
 }
 
 extension EventIndex.Batch {
-    init(_ changes: IndexChanges) {
+    /// - Parameter isMend: whether the events replace those of the index in any case, and not only earlier versions
+    init(_ events: [EventID: IndexChanges.Outcome], isMend: Bool = false) {
         self.init()
-        for (id, outcome) in changes.events {
+        for (id, outcome) in events {
+            if isMend { remove(id) }
             if let event = outcome.event, !event.isHidden {
                 put(id, owner: event.owner, version: event.version, place: event.place, json: event.json)
             } else {
@@ -99,8 +101,8 @@ struct HiddenEvents: Sendable {
         bytes = events.values.reduce(0) { $0 + $1.json.count }
     }
 
-    mutating func apply(_ changes: IndexChanges) {
-        for (id, outcome) in changes.events {
+    mutating func apply(_ changed: [EventID: IndexChanges.Outcome]) {
+        for (id, outcome) in changed {
             bytes -= events.removeValue(forKey: id)?.json.count ?? 0
             guard let event = outcome.event, event.isHidden else { continue }
             events[id] = event

@@ -45,9 +45,14 @@ struct IndexDigest: Sendable {
 
     var count: Int { ids.count }
 
-    subscript(id: EventID) -> (version: Int32, digest: Int)? {
-        let index = ids.partitioningIndex { $0 >= id.rawValue }
-        return index < ids.count && ids[index] == id.rawValue ? (versions[index], digests[index]) : nil
+    /// Where the digest has an event, for the subscript; `nil` if the index does not hold the event.
+    func offset(of id: EventID) -> Int? {
+        let offset = ids.partitioningIndex { $0 >= id.rawValue }
+        return offset < ids.count && ids[offset] == id.rawValue ? offset : nil
+    }
+
+    subscript(offset: Int) -> (id: EventID, version: Int32, digest: Int) {
+        (EventID(rawValue: ids[offset]), versions[offset], digests[offset])
     }
 
     /// The digest differs from process to process.

@@ -14,12 +14,24 @@ public struct IndexVerification: Sendable, Hashable {
     /// The first differences, one sentence each. A sentence may name an event and its version, never the event's details.
     public fileprivate(set) var differences: [String] = []
 
+    /// The events that changed meanwhile, which were not compared.
+    fileprivate(set) var changed: Set<EventID> = []
+    /// The differing events as the read model has them, ``mendingLimit`` at most.
+    fileprivate(set) var mends: [EventID: IndexChanges.Outcome] = [:]
+
     /// Maximum number of differences in the list.
     private static let told = 20
+    /// Maximum number of differences that are mended. A load costs less than the mending of more.
+    static let mendingLimit = 10_000
 
     fileprivate mutating func note(_ difference: String, events: Int = 1) {
         differing += events
         if differences.count < Self.told { differences.append(difference) }
+    }
+
+    /// Keeps the first outcome of an event. One that is hidden in the index and not in the read model differs, and is surplus too.
+    fileprivate mutating func mend(_ id: EventID, by outcome: IndexChanges.Outcome) {
+        if mends.count < Self.mendingLimit, mends[id] == nil { mends[id] = outcome }
     }
 }
 
@@ -101,9 +113,10 @@ extension InMemoryReadModel {
 private final class RowComparison: Sendable {
     private struct State: Sendable {
         var verification: IndexVerification
-        /// Number of compared rows with an event that the index has, and with one that is held as hidden.
-        var held = 0
-        var hidden = 0
+        /// For each event of the digest, by its offset, whether the read model shows it.
+        var isShown: [Bool]
+        /// The events that are held as hidden and that the read model does not hide.
+        var surplusHidden: Set<EventID>
         var json: [UInt8] = []
     }
 
@@ -124,53 +137,61 @@ private final class RowComparison: Sendable {
         self.hidden = hidden
         self.changed = changed
         self.render = render
-        state = Mutex(State(verification: IndexVerification(cursor: cursor)))
+        state = Mutex(
+            State(
+                verification: IndexVerification(cursor: cursor, changed: changed),
+                isShown: Array(repeating: false, count: index.count), surplusHidden: Set(hidden.keys)))
     }
 
     func take(_ row: inout CopiedRow) throws {
         let (event, _) = try EventRow.copied(&row)
+        guard !event.isCancelled, !changed.contains(event.id) else { return }
         state.withLock { state in
-            guard !changed.contains(event.id) else { return }
-            if event.isHidden, !event.isCancelled { compare(event, withHidden: hidden[event.id], &state) }
-            guard event.isLive else { return }
-            state.verification.events += 1
-            let held = index[event.id]
-            if held != nil { state.held += 1 }
-            if (held?.version ?? 0) != event.version {
-                state.verification.note(
-                    "event \(event.id.rawValue) is held with version \(held?.version ?? 0), not \(event.version)")
-            } else if let held {
-                state.json.removeAll(keepingCapacity: true)
-                render(event, &state.json)
-                let digest = state.json.withRawSpan { IndexDigest.digest(of: event.owner, event.details.place, $0) }
-                if held.digest != digest {
-                    state.verification.note("event \(event.id.rawValue) is held with other content")
-                } else if index.misplaced.contains(event.id) {
-                    state.verification.note("event \(event.id.rawValue) is not found at its place")
-                }
-            }
+            state.json.removeAll(keepingCapacity: true)
+            render(event, &state.json)
+            let difference = event.isHidden ? differenceOfHidden(event, &state) : difference(of: event, &state)
+            guard let difference else { return }
+            state.verification.note(difference)
+            let stored = HeldEvent(
+                owner: event.owner, version: event.version, place: event.details.place, json: state.json,
+                isHidden: event.isHidden)
+            state.verification.mend(event.id, by: IndexChanges.Outcome(version: event.version, event: stored))
         }
     }
 
-    /// A hidden event is compared too, because it comes back as it is held.
-    private func compare(_ event: Event, withHidden held: HeldEvent?, _ state: inout State) {
-        if held != nil { state.hidden += 1 }
-        // An event that the index still shows counts as surplus.
-        guard held != nil || index[event.id] == nil else { return }
-        state.json.removeAll(keepingCapacity: true)
-        render(event, &state.json)
-        guard let held, held.version == event.version, held.owner == event.owner, held.json == state.json else {
-            return state.verification.note("hidden event \(event.id.rawValue) is held with other content")
+    private func difference(of event: Event, _ state: inout State) -> String? {
+        state.verification.events += 1
+        let id = event.id.rawValue
+        guard let offset = index.offset(of: event.id) else { return "event \(id) is held with version 0, not \(event.version)" }
+        state.isShown[offset] = true
+        let held = index[offset]
+        guard held.version == event.version else {
+            return "event \(id) is held with version \(held.version), not \(event.version)"
         }
+        let digest = state.json.withRawSpan { IndexDigest.digest(of: event.owner, event.details.place, $0) }
+        guard held.digest == digest else { return "event \(id) is held with other content" }
+        return index.misplaced.contains(event.id) ? "event \(id) is not found at its place" : nil
+    }
+
+    /// A hidden event is compared too, because it comes back as it is held.
+    private func differenceOfHidden(_ event: Event, _ state: inout State) -> String? {
+        state.surplusHidden.remove(event.id)
+        if let held = hidden[event.id], held.version == event.version, held.owner == event.owner, held.json == state.json {
+            return nil
+        }
+        return "hidden event \(event.id.rawValue) is held with other content"
     }
 
     /// Call this behind the last row of the read model.
     func result() -> IndexVerification {
         state.withLock { state in
-            let unchanged =
-                index.count - changed.count { index[$0] != nil } + hidden.count - changed.count { hidden[$0] != nil }
-            let surplus = unchanged - state.held - state.hidden
-            if surplus > 0 { state.verification.note("\(surplus) events are held that are not there", events: surplus) }
+            var surplus = state.surplusHidden
+            for (offset, isShown) in state.isShown.enumerated() where !isShown { surplus.insert(index[offset].id) }
+            surplus.subtract(changed)
+            if !surplus.isEmpty {
+                state.verification.note("\(surplus.count) events are held that are not there", events: surplus.count)
+            }
+            for id in surplus { state.verification.mend(id, by: IndexChanges.Outcome(version: 0, event: nil)) }
             return state.verification
         }
     }

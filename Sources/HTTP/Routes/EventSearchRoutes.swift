@@ -93,9 +93,9 @@ struct EventSearchRoutes: Sendable {
 }
 
 extension EntityTag {
-    /// The tag of a list: the cursor of the view. `nil` if the view reads PostgreSQL.
+    /// The tag of a list: the view's position and mark. `nil` if the view reads PostgreSQL.
     fileprivate init?(of view: EventsView) {
-        guard let end = view.end, let mark = end.mark else { return nil }
+        guard let end = view.end, let mark = view.listMark else { return nil }
         self.init(version: end.position, mark: mark)
     }
 }
