@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Measures a server under four times the load that it can answer: searches in PostgreSQL, the slowest requests, and reads from the
-index. Goodput is the number of responses with 200 within the patience of a client, a second.
+"""Measures a server under four times the load of reads that it can answer. Goodput is the number of responses with 200
+within the patience of a client, a second.
 
 Usage: Benchmarks/overload.py. EVENTS=200000, SECONDS=10, PATIENCE=1. Needs Python 3, wrk and .build/release/humon.
 """
@@ -48,10 +48,6 @@ def load(place, node, paths, connections, pause):
 
 def measure(place):
     open(f"{place}/overload.lua", "w").write(SCRIPT)
-    cities = list(nodes.places())
-    with open(f"{place}/search.txt", "w") as file:
-        for lat, lon in random.Random(20).sample(cities, min(len(cities), 500)):
-            file.write(f"/v1/events/nearests?lat={lat}&lon={lon}&radius=5\n")
     with open(f"{place}/read.txt", "w") as file:
         for _ in range(5_000):
             file.write(f"/v1/events/{random.randint(1, nodes.EVENTS)}\n")
@@ -59,18 +55,17 @@ def measure(place):
         nodes.fill(place, nodes.EVENTS)
     print(f"{nodes.EVENTS} events, {SECONDS} s a row, a client waits {PATIENCE} s; a second:")
     print("| | offered | in time | refused | too late | broken | p50 | p99 |\n|---|---:|---:|---:|---:|---:|---:|---:|")
-    for name, paths, memory in (("searches in PostgreSQL", "search.txt", "0"), ("reads from the index", "read.txt", "2000")):
-        for requests in (256, 100_000):
-            node = nodes.Node(place, 0, HUMON_REQUESTS=str(requests), HUMON_INDEX_MEGABYTES=memory)
-            load(place, node, paths, 64, 0)
-            capacity = load(place, node, paths, 64, 0)[0]
-            for times in (1, 4):
-                offered = capacity * times
-                row = load(place, node, paths, *((64, 0) if times == 1 else (CONNECTIONS, CONNECTIONS / offered * 1_000)))
-                numbers = " | ".join(f"{number:.0f}" for number in row[:4])
-                limit = f"at most {requests} at a time" if requests < 100_000 else "without a limit"
-                print(f"| {name}, {limit}, {times}x | {offered:.0f} | {numbers} | {row[4]:.0f} ms | {row[5]:.0f} ms |", flush=True)
-            node.stop()
+    for requests in (256, 100_000):
+        node = nodes.Node(place, 0, HUMON_REQUESTS=str(requests), HUMON_INDEX_MEGABYTES="2000")
+        load(place, node, "read.txt", 64, 0)
+        capacity = load(place, node, "read.txt", 64, 0)[0]
+        for times in (1, 4):
+            offered = capacity * times
+            row = load(place, node, "read.txt", *((64, 0) if times == 1 else (CONNECTIONS, CONNECTIONS / offered * 1_000)))
+            numbers = " | ".join(f"{number:.0f}" for number in row[:4])
+            limit = f"at most {requests} at a time" if requests < 100_000 else "without a limit"
+            print(f"| reads from the index, {limit}, {times}x | {offered:.0f} | {numbers} | {row[4]:.0f} ms | {row[5]:.0f} ms |", flush=True)
+        node.stop()
 
 
 def main():

@@ -148,16 +148,6 @@ import Testing
         }
     }
 
-    @Test func `a server without an index gives the list again and again`() async throws {
-        try await TestClient.with(environment: ["HUMON_INDEX_MEGABYTES": "0"]) { client in
-            try await Self.follow(client) { seen in
-                try await eventually("two lists") { Self.names(seen).count >= 2 }
-                _ = try await client.humon.create(TestClient.draft())
-                try await eventually("a list with the event") { Self.names(seen).last == "list of Chess" }
-            }
-        }
-    }
-
     @Test func `a server that was killed and started again is followed on, and the gap is visible`() async throws {
         try await HumonProcess.withDatabase { _, directory, environment in
             let relay = try Relay(to: nil)

@@ -28,7 +28,8 @@ struct Backend: Sendable {
     /// - Parameters:
     ///   - apps: the apps that the process serves. It has all modules and all projections, so that its appends change the read models that
     ///     other nodes serve
-    ///   - memoryBytes: the memory limit of the in-memory index; 0 for none: then reads come from PostgreSQL
+    ///   - memoryBytes: the size of the in-memory index from which on the node takes no new events; 0 for no index, as in a command, which
+    ///     reads no events
     ///   - eventsPerUser: the largest number of live events of a user; 0 for no quota
     ///   - erasureFile: the erasure list of this node; `nil` for a command, which runs anywhere
     init(

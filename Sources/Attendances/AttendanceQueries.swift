@@ -93,9 +93,9 @@ extension AttendancesModule {
         return (users, found.count > limit ? users.last : nil)
     }
 
-    /// The live events that a user attends, the newest attendance first.
+    /// The live events that a user attends, the newest attendance first. An event that is newer than the index is left out.
     /// - Returns: a page, and the cursor of the next one; `nil` at the end
-    /// - Throws: `PositionNotReachedError`, `PostgresError`, `FormatError`, `CancellationError`
+    /// - Throws: `CancellationError`, and what `EventsModule.view(atLeast:)` throws
     public func events(
         attendedBy user: UserID, after cursor: AttendanceCursor?, limit: Int, atLeast position: Int64? = nil
     ) async throws -> (events: [RenderedEvent], next: AttendanceCursor?) {
@@ -106,7 +106,7 @@ extension AttendancesModule {
             let missing = limit - found.count
             let attended = try await attended(by: user, after: cursor, limit: missing + 1)
             let page = attended.prefix(missing)
-            found += try await view.events(page.map(\.event))
+            found += page.compactMap { view.event($0.event) }
             guard attended.count > missing else { return (found, nil) }
             cursor = page.last
             if found.count == limit { break }

@@ -11,7 +11,7 @@ extension StoredModule {
         "events", domainEvents: [EventDomainEvent.self], projections: [EventsProjection()], idSequences: [EventsModule.ids])
 }
 
-/// Creates, changes and finds events. A class, so that each ``EventsView`` holds a reference and not a copy.
+/// Creates, changes and finds events. A class, because of its counters.
 public final class EventsModule: Sendable {
     static let ids = IDSequence(category: EventDomainEvent.category, name: "log.event_ids")
 
@@ -26,8 +26,7 @@ public final class EventsModule: Sendable {
     let index: InMemoryReadModel?
     let changes: ChangeFeed?
     let render: EventRendering
-    let indexReads = Atomic(0)
-    let databaseReads = Atomic(0)
+    let reads = Atomic(0)
     /// The number of readers that wait for a position that the log does not have yet.
     let readersOfNextPosition = Atomic(0)
     let longSearches = LongSearches()
@@ -35,7 +34,7 @@ public final class EventsModule: Sendable {
     private let ids: IDAllocator
     private let quota: EventQuota
 
-    /// Reads from the composition's ``EventsInMemory``, or from PostgreSQL if the composition has none.
+    /// Reads from the composition's ``InMemoryReadModel``. A composition without one, such as that of a command, has no views.
     /// - Parameter render: writes an event as the API shows it, as the index does
     package convenience init(_ composition: Composition, render: @escaping EventRendering) {
         self.init(
@@ -45,7 +44,7 @@ public final class EventsModule: Sendable {
     }
 
     /// - Parameters:
-    ///   - index: listens to the log's commits; `nil` to read from PostgreSQL
+    ///   - index: listens to the log's commits; `nil` for no views
     ///   - changes: listens to the index; `nil` for no streams of changes
     ///   - render: writes an event as the API shows it, as the index does
     ///   - quota: `nil` for none
@@ -66,10 +65,11 @@ public final class EventsModule: Sendable {
     }
 
     /// - Returns: the event, and the position at which it is recorded
-    /// - Throws: ``EventRejection/tooManyEvents(maximum:)``, and the errors of `CommandHandler.handle(_:by:_:)`
+    /// - Throws: ``IndexFullError``, ``EventRejection/tooManyEvents(maximum:)``, and the errors of `CommandHandler.handle(_:by:_:)`
     public func create(_ details: EventDetails, by owner: UserID, context: CommandContext) async throws -> (
         id: EventID, position: Int64
     ) {
+        guard index?.content.isFull != true else { throw IndexFullError() }
         let limit = quota.limit
         let count = { @Sendable in try await self.liveEvents(of: owner, atMost: limit) }
         let place = try await quota.withRoom(for: owner, counting: count) { live in
@@ -153,11 +153,11 @@ public final class EventsModule: Sendable {
         on id: EventID, _ context: CommandContext, _ decide: (Event?) throws -> EventDomainEvent?
     ) async throws -> Operated {
         let (place, isRepeat) = try await change(id, by: nil, context, decide)
-        await index?.waitUntilVisible(place.position)
+        _ = await index?.reaches(place.position)
         return (place.position, place.version, isRepeat)
     }
 
-    private func mark(of event: Event) -> UInt32 { rendered(event).markedVersion.mark }
+    private func mark(of event: Event) -> UInt32 { json(of: event).withRawSpan(EventVersion.mark) }
 
     /// Appends what the rule decides on the present event.
     /// - Parameters:
@@ -192,17 +192,18 @@ public final class EventsModule: Sendable {
         guard try await event(id).live(for: user).owner == user else { throw EventRejection.forbidden }
     }
 
-    /// - Throws: ``PostgresError``, or `CancellationError`
-    public func nearest(_ request: NearestRequest) async throws -> NearestRequest.Page {
-        try request.page(await database.query(request.query))
-    }
-
-    /// Waits until this node's index contains the write, so that the caller's next read sees it.
+    /// Waits until this node's index contains the write, so that the caller's next read sees it; at most
+    /// ``InMemoryReadModel/patienceSeconds``.
     private func waitUntilVisible(_ place: RecordedPlace) async throws -> (id: EventID, position: Int64) {
         guard let id = EventID(stream: place.stream) else {
             throw FormatError("a command on an event is recorded in the stream \(place.stream)")
         }
-        await index?.waitUntilVisible(place.position)
+        _ = await index?.reaches(place.position)
         return (id, place.position)
     }
+}
+
+/// The index of this node has its largest size, so that the node takes no new events. Changes go on.
+public struct IndexFullError: Error, Hashable, CustomStringConvertible {
+    public var description: String { "the index has its largest size: raise HUMON_INDEX_MEGABYTES" }
 }

@@ -4,7 +4,7 @@ internal import Postgres
 internal import SpatialIndex
 internal import Users
 
-/// The read model of events: their present details, and the columns of the nearest search.
+/// The read model of events: their present details, and their places on the unit sphere.
 struct EventsProjection: Projection {
     static let name = "events"
     static let version: Int32 = 1
@@ -108,7 +108,7 @@ struct EventRow: Sendable, Hashable {
 }
 
 extension EventRow {
-    /// A row with the columns of the nearest search, which the details give.
+    /// A row with the columns of its place, which the details give.
     struct Written: Sendable {
         fileprivate let row: EventRow
         fileprivate let vector: UnitVector?
@@ -134,13 +134,16 @@ extension EventRow {
         .init("is_hidden") { $0.row.isHidden ?? false },
     ]
 
-    /// The columns of the nearest search.
+    /// The columns of the place. No search reads ``band(lat:)`` and its index.
     private static let search: [RowLayout<Written>.Column] = [
-        .init("band") { $0.row.details.map { BandRange.band(lat: $0.coordinates.lat) } },
+        .init("band") { $0.row.details.map { EventRow.band(lat: $0.coordinates.lat) } },
         .init("x") { $0.vector?.x },
         .init("y") { $0.vector?.y },
         .init("z") { $0.vector?.z },
     ]
+
+    /// From -1,800 at the south pole to 1,800 at the north pole: a band is 5.6 km of latitude.
+    static func band(lat: Double) -> Int16 { Int16((lat * 20).rounded(.down)) }
 
     static let layout = RowLayout(table: "events", event + search)
     static let details = layout.without("owner_id").without("is_cancelled").without("is_hidden")

@@ -8,167 +8,66 @@ public import Users
 /// Appends an event to the bytes, as the API shows it.
 public typealias EventRendering = @Sendable (Event, inout [UInt8]) -> Void
 
-/// The events as one request reads them: from the in-memory index at one position, or from PostgreSQL.
+/// The live events as one request reads them: a snapshot of the index.
 public struct EventsView: Sendable {
-    /// `nil` if the view reads PostgreSQL.
-    let snapshot: EventIndex.Snapshot?
-    /// The time since the index was last known to have the whole log; `nil` for at most 3 seconds, and for PostgreSQL.
+    let snapshot: EventIndex.Snapshot
+    /// The time since the index was last known to have the whole log; `nil` for at most 3 seconds.
     public let staleFor: Duration?
     let tablesMark: UInt32
-    let module: EventsModule
+    let longSearches: LongSearches
 
-    /// The mark of the lists at ``end``, for their entity tag: the mark of ``end`` until the index is mended. `nil` for PostgreSQL.
-    public var listMark: UInt32? { end?.mark.map { $0 ^ tablesMark } }
+    /// The cursor of the log up to which the view has the events.
+    public var end: LogCursor { LogCursor(position: snapshot.position, mark: snapshot.mark) }
 
-    /// The cursor of the log up to which the view has the events; `nil` for PostgreSQL.
-    public var end: LogCursor? { snapshot.map { LogCursor(position: $0.position, mark: $0.mark) } }
+    /// The mark of the lists at ``end``, for their entity tag: the mark of ``end`` until the index is mended or loaded again.
+    public var listMark: UInt32? { end.mark.map { $0 ^ tablesMark } }
 
-    /// Returns an event; `nil` if neither the index nor PostgreSQL has it.
-    /// - Parameter caller: finds the caller, on whom the rejection of a hidden event depends; `nil` if the caller is not known
-    /// - Throws: ``EventRejection/cancelled``, ``EventRejection/hidden`` for the owner of a hidden event and
-    ///   ``EventRejection/notFound`` for others, `PostgresError`, `FormatError`, and what `caller` throws
-    public func event(_ id: EventID, for caller: () async throws -> UserID? = { nil }) async throws -> RenderedEvent? {
-        if let held = indexedEvent(id) { return held }
-        // The index holds live events only.
-        guard let found = try await module.event(id) else { return nil }
-        return module.rendered(try Optional(found).live(for: found.isHidden ? await caller() : nil))
+    /// Returns an event; `nil` if it is not live, or newer than the view.
+    public func event(_ id: EventID) -> RenderedEvent? { snapshot.event(id).map(RenderedEvent.init) }
+
+    /// Finds what a request asks for.
+    /// - Throws: `CancellationError`, and ``SearchesBusyError`` if the search is long
+    package func find<Request: EventRequest>(_ request: Request) async throws -> Request.Found {
+        request.found(try await longSearches.finish(request.search(snapshot)))
     }
 
-    /// Returns an event that its owner cancelled, for a client that followed a link to it; `nil` for any other event, and for a hidden one.
-    /// - Throws: `PostgresError`, `FormatError`
-    public func cancelledEvent(_ id: EventID) async throws -> RenderedEvent? {
-        guard let found = try await module.event(id), found.isCancelled, !found.isHidden else { return nil }
-        return module.rendered(found)
-    }
-
-    /// Returns an event of the index; `nil` if the index does not have it.
-    public func indexedEvent(_ id: EventID) -> RenderedEvent? {
-        snapshot?.event(id).map { RenderedEvent(version: $0.version, source: .index($0)) }
-    }
-
-    /// Finds the events near a point.
-    /// - Throws: `PostgresError`, `FormatError`, `CancellationError`, and ``SearchesBusyError`` if the search is long
-    public func nearest(_ request: NearestRequest) async throws -> RenderedEvents {
-        if let snapshot { return RenderedEvents(try await module.longSearches.finish(snapshot.search(request))) }
-        let page = try await module.nearest(request)
-        let (json, ends) = module.rendered(page.events)
-        return RenderedEvents(source: .rendered(json: json, ends: ends, next: page.next))
-    }
-
-    /// Finds the events in a box.
-    /// - Throws: what ``nearest(_:)`` throws
-    public func events(in request: BoxRequest) async throws -> RenderedEvents {
-        if let snapshot { return RenderedEvents(try await module.longSearches.finish(snapshot.search(request))) }
-        let page = try request.page(await module.database.query(request.query))
-        let (json, ends) = module.rendered(page.events)
-        return RenderedEvents(source: .rendered(json: json, ends: ends, next: page.next))
-    }
-
-    /// Counts the events in each cell of a map's view: the cells with events, from south to north, and then from west to east.
-    /// - Throws: what ``nearest(_:)`` throws
-    public func clusters(_ request: ClusterRequest) async throws -> [EventCluster] {
-        if let snapshot { return try await module.longSearches.finish(EventClusterSearch(request, snapshot)) }
-        return try request.clusters(await module.database.query(request.query))
+    /// The same on an event loop.
+    /// - Returns: `nil` if the search takes more than one part of ``LongSearches/visitsOfPart`` visits
+    package func findImmediately<Request: EventRequest>(_ request: Request) -> Request.Found? {
+        request.search(snapshot).firstPart().map { request.found($0) }
     }
 }
 
-/// Short searches of the index, for an event loop. Each returns `nil` if the view reads PostgreSQL, or if the search takes more than
-/// one part of ``LongSearches/visitsOfPart`` visits.
-extension EventsView {
-    public func indexedNearest(_ request: NearestRequest) -> RenderedEvents? {
-        snapshot?.search(request).firstPart().map(RenderedEvents.init)
-    }
-
-    public func indexedEvents(in request: BoxRequest) -> RenderedEvents? {
-        snapshot?.search(request).firstPart().map(RenderedEvents.init)
-    }
-
-    public func indexedClusters(_ request: ClusterRequest) -> [EventCluster]? {
-        snapshot.flatMap { EventClusterSearch(request, $0).firstPart() }
-    }
-}
-
-/// An event as JSON bytes.
+/// An event of the index as JSON bytes.
 public struct RenderedEvent: Sendable {
-    enum Source: Sendable {
-        case index(EventIndex.Entry)
-        case rendered([UInt8])
-    }
+    let entry: EventIndex.Entry
 
-    public let version: Int32
-    let source: Source
+    public var version: Int32 { entry.version }
 
     /// The version with the mark of its content.
     public var markedVersion: EventVersion { EventVersion(number: version, mark: withJSON(EventVersion.mark)) }
 
-    /// Whether the event comes from the index. An event from PostgreSQL may be newer than the view's position.
-    public var isFromIndex: Bool { if case .index = source { true } else { false } }
-
     /// Calls `body` with the bytes, which are valid until `body` returns.
-    public func withJSON<Value>(_ body: (RawSpan) throws -> Value) rethrows -> Value {
-        switch source {
-        case .index(let entry): try entry.withPayload(body)
-        case .rendered(let json): try json.withRawSpan(body)
-        }
-    }
+    public func withJSON<Value>(_ body: (RawSpan) throws -> Value) rethrows -> Value { try entry.withPayload(body) }
 }
 
 /// The events of a response, in its order, as JSON bytes.
 public struct RenderedEvents: Sendable {
-    enum Source: Sendable {
-        case index(EventIndex.Page)
-        case rendered(json: [UInt8], ends: [Int], next: NearestRequest.Cursor?)
-    }
+    let page: EventIndex.Page
 
-    let source: Source
-
-    fileprivate init(source: Source) { self.source = source }
-
-    fileprivate init(_ page: EventIndex.Page) { source = .index(page) }
-
-    public var count: Int {
-        switch source {
-        case .index(let page): page.count
-        case .rendered(_, let ends, _): ends.count
-        }
-    }
+    public var count: Int { page.count }
 
     /// The length of all events together.
-    public var jsonBytes: Int {
-        switch source {
-        case .index(let page): page.payloadBytes
-        case .rendered(let json, _, _): json.count
-        }
-    }
+    public var jsonBytes: Int { page.payloadBytes }
 
     /// The cursor of the next page; `nil` at the end.
-    public var next: NearestRequest.Cursor? {
-        switch source {
-        case .index(let page): page.cursor
-        case .rendered(_, _, let next): next
-        }
-    }
+    public var next: NearestRequest.Cursor? { page.cursor }
 
     /// The last event of a page in the order of ids, if there is a next page.
-    public var nextID: EventID? {
-        switch source {
-        case .index(let page): page.nextID.map(EventID.init(rawValue:))
-        case .rendered(_, _, let next): next?.id
-        }
-    }
+    public var nextID: EventID? { page.nextID.map(EventID.init(rawValue:)) }
 
     /// Calls `body` with the bytes of each event in turn, which are valid until `body` returns.
-    public func forEachJSON(_ body: (RawSpan) throws -> Void) rethrows {
-        switch source {
-        case .index(let page): try page.forEachPayload(body)
-        case .rendered(let json, let ends, _):
-            var start = 0
-            for end in ends {
-                try json.withRawSpan(of: start..<end, body)
-                start = end
-            }
-        }
-    }
+    public func forEachJSON(_ body: (RawSpan) throws -> Void) rethrows { try page.forEachPayload(body) }
 }
 
 /// The log has not reached the position that a reader asks for, or the index did not reach it in time.
@@ -183,22 +82,56 @@ public struct PositionNotReachedError: Error, Hashable, CustomStringConvertible 
 extension EventsModule {
     /// Returns a view of the events.
     /// - Parameter position: the position of a write that the view must contain; the index gets a short time to reach it
-    /// - Throws: ``PositionNotReachedError``
+    /// - Throws: ``IndexNotInUseError``, ``PositionNotReachedError``, `PostgresError`
     public func view(atLeast position: Int64? = nil) async throws -> EventsView {
-        if let view = indexView(atLeast: position) {
-            countIndexRead()
-            return view
+        guard let index, let present = indexView() else { throw IndexNotInUseError() }
+        guard let position, present.end.position < position else {
+            countRead()
+            return present
         }
-        if let position { try await untilLogHas(position) }
-        if let position, let index, await index.reaches(position), let view = indexView(atLeast: position) {
-            countIndexRead()
-            return view
-        }
-        databaseReads.add(1, ordering: .relaxed)
-        if let position, try await ReadModelState.of(EventsProjection.self, database).position < position {
-            throw PositionNotReachedError(position: position)
-        }
-        return EventsView(snapshot: nil, staleFor: nil, tablesMark: 0, module: self)
+        try await untilLogHas(position, index)
+        return try await view(reaching: position, index)
+    }
+
+    /// Waits at most a second until the index has reached a position of the log.
+    private func view(reaching position: Int64, _ index: InMemoryReadModel) async throws -> EventsView {
+        index.notifier.wake(at: position)
+        let isReached = await index.reaches(position)
+        guard let view = indexView() else { throw IndexNotInUseError() }
+        guard isReached else { throw PositionNotReachedError(position: position) }
+        countRead()
+        return view
+    }
+
+    /// Returns a live event with the view that has it.
+    /// - Parameters:
+    ///   - position: as for ``view(atLeast:)``
+    ///   - caller: finds the caller, on whom the rejection of a hidden event depends; `nil` if the caller is not known
+    /// - Throws: ``EventRejection/cancelled``, ``EventRejection/hidden`` for the owner of a hidden event and
+    ///   ``EventRejection/notFound`` for others, `FormatError`, what ``view(atLeast:)`` throws, and what `caller` throws
+    public func readEvent(
+        _ id: EventID, atLeast position: Int64? = nil, for caller: () async throws -> UserID? = { nil }
+    ) async throws -> (event: RenderedEvent, view: EventsView) {
+        let view = try await view(atLeast: position)
+        if let event = view.event(id) { return (event, view) }
+        // In a pipeline the tail is not before the row.
+        let rows = try await database.run([Self.query(of: id), "SELECT log.tail()"])
+        let found = try Self.event(in: rows[0])
+        try found.live(for: found?.isHidden == true ? await caller() : nil)
+        // A live row is newer than the view.
+        guard let index else { throw IndexNotInUseError() }
+        let tail = try rows[1].decode(Int64.self)[0]
+        let newer = try await self.view(reaching: tail, index)
+        guard let event = newer.event(id) else { throw PositionNotReachedError(position: tail) }
+        return (event, newer)
+    }
+
+    /// Returns an event that its owner cancelled as JSON, for a client that followed a link to it; `nil` for any other event, and for a
+    /// hidden one.
+    /// - Throws: `PostgresError`, `FormatError`
+    public func cancelledEvent(_ id: EventID) async throws -> [UInt8]? {
+        guard let found = try await event(id), found.isCancelled, !found.isHidden else { return nil }
+        return json(of: found)
     }
 
     /// Maximum number of positions behind the end of the log for which a reader waits.
@@ -208,41 +141,32 @@ extension EventsModule {
 
     /// Waits at most a second for a position that the log may reach next.
     /// - Throws: ``PositionNotReachedError``, at once for a position far beyond the log, `PostgresError`
-    private func untilLogHas(_ position: Int64) async throws {
+    private func untilLogHas(_ position: Int64, _ index: InMemoryReadModel) async throws {
         let missing = position - (try await LogReader(client: database).tail())
         guard missing > 0 else { return }
         defer { readersOfNextPosition.subtract(1, ordering: .relaxed) }
         guard readersOfNextPosition.add(1, ordering: .relaxed).newValue <= Self.awaitingReaders,
-            missing <= Self.awaitedPositions, await index?.reaches(position) == true
+            missing <= Self.awaitedPositions, await index.reaches(position)
         else { throw PositionNotReachedError(position: position) }
     }
 
     /// Returns a view of the index without a wait; `nil` if the index is not in use or has not reached the position. The caller counts
-    /// its reads with ``countIndexRead()``.
-    public func indexView(atLeast position: Int64? = nil) -> EventsView? {
+    /// its reads with ``countRead()``.
+    public func indexView(atLeast position: Int64 = 0) -> EventsView? {
         guard let index else { return nil }
         // Before the snapshot: a mend changes the snapshot first, so that no list from before it has the mark from after it.
         let tablesMark = index.state.tablesMark
-        guard let snapshot = index.readable, position.map({ $0 <= snapshot.position }) ?? true else { return nil }
-        return EventsView(snapshot: snapshot, staleFor: index.state.staleFor, tablesMark: tablesMark, module: self)
+        guard let snapshot = index.readable, position <= snapshot.position else { return nil }
+        return EventsView(
+            snapshot: snapshot, staleFor: index.state.staleFor, tablesMark: tablesMark, longSearches: longSearches)
     }
 
-    public func countIndexRead() { indexReads.add(1, ordering: .relaxed) }
+    public func countRead() { reads.add(1, ordering: .relaxed) }
 
     /// An event as the API shows it.
-    func rendered(_ event: Event) -> RenderedEvent {
+    func json(of event: Event) -> [UInt8] {
         var json: [UInt8] = []
         render(event, &json)
-        return RenderedEvent(version: event.version, source: .rendered(json))
-    }
-
-    /// - Returns: the bytes of all events, and the end of each
-    fileprivate func rendered(_ events: [Event]) -> (json: [UInt8], ends: [Int]) {
-        var json: [UInt8] = []
-        let ends = events.map { event in
-            render(event, &json)
-            return json.count
-        }
-        return (json, ends)
+        return json
     }
 }

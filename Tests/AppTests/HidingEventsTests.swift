@@ -17,9 +17,8 @@ import Testing
         return (String(owner), try #require(created.body.firstMatch(of: /"id":(\d+)/).flatMap { Int($0.1) }))
     }
 
-    @Test(arguments: ["512", "0"])
-    func `a running server hides an event and shows it again, with and without an index`(indexMegabytes: String) async throws {
-        try await HumonProcess.withServer(environment: ["HUMON_INDEX_MEGABYTES": indexMegabytes]) { _, port, database in
+    @Test func `a running server hides an event and shows it again`() async throws {
+        try await HumonProcess.withServer { _, port, database in
             let base = "http://127.0.0.1:\(port)/v1"
             func humon(_ arguments: [String]) async throws -> HumonProcess.Result {
                 try await HumonProcess.run(["events"] + arguments, on: database)

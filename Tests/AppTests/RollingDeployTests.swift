@@ -206,7 +206,7 @@ private enum CreatedAnew: DomainEvent {
             #expect(Set(writes) == [503])
             let (after, seconds) = (try await scrape(), (ContinuousClock.now - start) / .seconds(1))
 
-            #expect(after[#"humon_index_phase{phase="interrupted"}"#] == 1)
+            #expect(after[#"humon_index_phase{phase="loading"}"#] == 1)
             #expect(after["humon_index_position"] == before["humon_index_position"])
             #expect(after["humon_log_position"] == 22)
             #expect(loads() == loadsBefore)

@@ -9,7 +9,7 @@ import Users
 @testable import Attendances
 @testable import Events
 
-/// The attendances module of one server, beside the events module without an index.
+/// The attendances module of one server, beside the events module with its index.
 extension TestNode where Module == AttendancesModule {
     var attendances: AttendancesModule { module }
     var events: EventsModule { module.events }
@@ -24,10 +24,19 @@ extension TestNode where Module == AttendancesModule {
         try await run(
             database, projections: projections,
             compose: { composition in
-                composition.add(
-                    EventsModule(composition) { event, bytes in bytes.append(contentsOf: "\(event.id.rawValue)".utf8) })
-                return (AttendancesModule(composition), [])
-            }, body)
+                let render: EventRendering = { event, bytes in bytes.append(contentsOf: "\(event.id.rawValue)".utf8) }
+                let index = InMemoryReadModel(
+                    EventsInMemory(limitBytes: 1_000_000_000, render: render), client: composition.database,
+                    notifier: try #require(composition.notifier), logger: .quiet)
+                composition.log.add(index)
+                composition.add(index)
+                composition.add(EventsModule(composition, render: render))
+                return (AttendancesModule(composition), [index])
+            }
+        ) { node in
+            await node.events.untilReady()
+            try await body(node)
+        }
     }
 
     /// Runs one server on a database of its own.

@@ -69,8 +69,8 @@ struct ChangeClient {
                 last = created.position
             }
             let view = try await first.module.view()
-            var follower = ChangeClient(try #require(view.end))
-            for text in try await view.nearest(Self.search).texts { follower.events[ChangeClient.id(of: text)] = text }
+            var follower = ChangeClient(view.end)
+            for text in try await view.find(Self.search).texts { follower.events[ChangeClient.id(of: text)] = text }
             let changes = ChangeSearch(area: .circle(centre: Self.search.centre, radius: Self.search.radius))
             // Each round continues at the other node, from the last position that the client saw.
             for round in 0..<6 {
@@ -94,7 +94,7 @@ struct ChangeClient {
                 #expect(!follower.isReset && !sink.hasEnded)
                 #expect(try await reader.reader.cursor(at: follower.position) == follower.cursor)
             }
-            let list = try await first.module.view(atLeast: last).nearest(Self.search).texts
+            let list = try await first.module.view(atLeast: last).find(Self.search).texts
             #expect(follower.events.values.sorted() == list.sorted())
             #expect(follower.puts > 20)
         }

@@ -61,7 +61,7 @@ import Testing
         #expect(module.changesCursor == nil)
         changes.indexLoaded(at: 5)
         #expect(module.changesCursor == nil)
-        index.state.enter(.inUse)
+        index.state.use()
         #expect(module.changesCursor == 5)
         changes.indexClosed()
         #expect(module.changesCursor == nil)

@@ -21,7 +21,7 @@ import Users
                 try await database.asSuperuser(SQL(unsafeText: "UPDATE events_v1.events SET \(fault) WHERE id = 2"))
                 try await TestNode.with(database, isFilled: false) { node in
                     await #expect(throws: (any Error).self, "\(fault)") { try await node.index.load() }
-                    #expect(node.module.indexStatus.phase == .filling, "\(fault)")
+                    #expect(node.module.indexStatus.phase == .loading && node.module.indexStatus.isStarting, "\(fault)")
                     _ = try await database.withClient { client in
                         try await client.withTransaction { connection in
                             try await connection.query("DELETE FROM events_v1.events")

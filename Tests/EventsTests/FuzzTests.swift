@@ -44,7 +44,6 @@ import Users
                     let details = try #require(created.details)
                     batch.put(created.id, owner: .ann, version: 1, place: details.place, json: "{}".utf8)
                     let search = NearestRequest(centre: details.coordinates, radius: 1)
-                    _ = search.query
                     index.apply(batch, position: Int64(offset))
                     try #require(index.snapshot.event(created.id) != nil)
                     try #require(index.snapshot.search(search).result().count > 0)
@@ -84,7 +83,7 @@ import Users
                 }
             }
             if let json = try? JSON(query: mutations.next(of: queries)) {
-                do { _ = try NearestRequest(json).query } catch {
+                do { _ = try NearestRequest(json) } catch {
                     guard case .invalid(let errors) = error, !errors.isEmpty else { throw error }
                 }
             }
@@ -105,7 +104,7 @@ import Users
                         name: mutations.text(of: ["Picnic"]), coordinates: Coordinates(lat: bits[0], lon: bits[1]),
                         startedAt: Timestamp(milliseconds: mutations.number(Int64.self))))
                 try event.check()
-                _ = (event.version + 1, BandRange.band(lat: event.details.coordinates.lat), event.details.startedAt.description)
+                _ = (event.version + 1, EventRow.band(lat: event.details.coordinates.lat), event.details.startedAt.description)
             } catch {
                 try #require(error.description.contains("in the read model events_v1"))
             }

@@ -36,7 +36,7 @@ import Testing
                 }
                 try await group.waitForAll()
             }
-            #expect(try await second.module.view(atLeast: 600).end?.position == 600)
+            #expect(try await second.module.view(atLeast: 600).end.position == 600)
             let verifications = try await [first.module.verifyIndex(), second.module.verifyIndex()]
             #expect(verifications.map(\.cursor.position) == [600, 600])
             #expect(verifications.allSatisfy { $0.events > 150 && $0.differing == 0 })

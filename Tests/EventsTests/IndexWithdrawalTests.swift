@@ -17,16 +17,15 @@ private let away = NearestRequest.everywhere
             for node in [first, second] {
                 #expect(try await node.found(by: away, since: hidden).isEmpty)
                 #expect(try await node.module.verifyIndex().differences == [])
-                await #expect(throws: EventRejection.cancelled) { try await node.module.view().event(ids[0]) }
-                await #expect(throws: EventRejection.notFound) { try await node.module.view().event(ids[1]) }
-                await #expect(throws: EventRejection.notFound) { try await node.module.view().event(ids[2]) { .ann } }
-                await #expect(throws: EventRejection.hidden) { try await node.module.view().event(ids[2]) { .bob } }
+                await #expect(throws: EventRejection.cancelled) { try await node.module.readEvent(ids[0]) }
+                await #expect(throws: EventRejection.notFound) { try await node.module.readEvent(ids[1]) }
+                await #expect(throws: EventRejection.notFound) { try await node.module.readEvent(ids[2]) { .ann } }
+                await #expect(throws: EventRejection.hidden) { try await node.module.readEvent(ids[2]) { .bob } }
             }
             let shown = try await first.unhide(ids[1])
             for node in [first, second] {
                 #expect(try await node.found(by: away, since: shown).count == 1)
                 let event = try #require(try await node.module.view(atLeast: shown).event(ids[1]))
-                #expect(event.isFromIndex)
                 #expect(event.version == 3)
                 #expect(event.text.contains("Concert"))
                 #expect(try await node.module.verifyIndex().differences == [])
@@ -44,7 +43,7 @@ private let away = NearestRequest.everywhere
                 try await TestNode.with(database) { second in
                     #expect(second.module.indexStatus.count == 1)
                     let position = try await first.unhide(ids[1])
-                    #expect(try await second.module.view(atLeast: position).event(ids[1])?.isFromIndex == true)
+                    #expect(try await second.module.view(atLeast: position).event(ids[1]) != nil)
                     #expect(try await second.module.verifyIndex().differences == [])
                 }
             }

@@ -70,7 +70,7 @@ import Testing
     }
 }
 
-/// Computed with the formula of the query.
+/// Computed from the vectors, coordinate by coordinate.
 private func squaredChord(_ a: Coordinates, _ b: Coordinates) -> Double {
     let (a, b) = (UnitVector(a), UnitVector(b))
     return (a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y) + (a.z - b.z) * (a.z - b.z)

@@ -26,7 +26,7 @@ extension TestNode where Module == EventsModule {
     ///   - listener: gets the changes instead of the node's feed of changes
     static func with(
         _ database: TestDatabase, limitBytes: Int = 1_000_000_000, listens: Bool = true, isFilled: Bool = true,
-        roomPauseSeconds: Double = 60, listener: (any EventChangeListener)? = nil,
+        listener: (any EventChangeListener)? = nil,
         _ body: @escaping @Sendable (TestNode) async throws -> Void
     ) async throws {
         try await run(
@@ -37,7 +37,6 @@ extension TestNode where Module == EventsModule {
                 let index = InMemoryReadModel(
                     EventsInMemory(limitBytes: limitBytes, render: render, listener: listener ?? changes),
                     client: composition.database, notifier: try #require(composition.notifier),
-                    roomPauseSeconds: roomPauseSeconds,
                     logger: .quiet)
                 composition.log.add(index)
                 composition.add(index)
@@ -92,10 +91,8 @@ extension TestNode where Module == EventsModule {
 
     /// The API's answer for all events around a place.
     func found(by search: NearestRequest, since position: Int64? = nil) async throws -> [String] {
-        try await module.view(atLeast: position).nearest(search).texts
+        try await module.view(atLeast: position).find(search).texts
     }
-
-    func isReadFromIndex() async throws -> Bool { try await module.view().end != nil }
 }
 
 extension NearestRequest {

@@ -52,8 +52,8 @@ import Users
     }
 
     @Test func `an export larger than the buffers of a stream arrives whole, although the client is slow`() async throws {
-        // Without an index, which could not read the recorded events.
-        try await TestAPI.with(.live, hasIndex: false) { api in
+        // No index could read the recorded events.
+        try await TestAPI.with(.live, loadsIndex: false) { api in
             let own = try await api.createEvent("person")
             try await api.database.withClient { client async throws in
                 // 3,000 changes of 1 kB each, as the log keeps them.

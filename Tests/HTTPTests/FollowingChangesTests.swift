@@ -121,13 +121,6 @@ import Users
         }
     }
 
-    @Test func `a node without an index answers 503`() async throws {
-        try await TestAPI.with(hasIndex: false) { api in
-            let answer = try await api.send(.get, "/v1/events/changes?\(Self.near)")
-            #expect((answer.status, answer.header("retry-after")) == (503, "1"))
-        }
-    }
-
     @Test func `HEAD gets the header fields of a stream`() async throws {
         try await TestAPI.with(.live) { api in
             let head = try await api.send(.head, "/v1/events/changes?\(Self.near)")

@@ -12,11 +12,15 @@ import Testing
         typealias Case = (index: InMemoryPhase, isDatabaseThere: Bool, status: Health.Status, isReady: Bool)
         let cases: [Case] = [
             (.inUse, true, .ok, true), (.inUse, false, .degraded, true),
-            (.filling, true, .starting, false), (.filling, false, .starting, false),
+            // The log lost its end: writes go on.
+            (.loading, true, .degraded, true), (.loading, false, .unavailable, false),
             (.off, true, .ok, true), (.off, false, .unavailable, false),
-            (.tooSmall, true, .ok, true), (.tooSmall, false, .unavailable, false),
-            (.interrupted, true, .ok, true), (.interrupted, false, .unavailable, false),
         ]
+        for isDatabaseThere in [true, false] {
+            let starting = Health(
+                isDatabaseThere: isDatabaseThere, index: .loading, isMemoryStale: false, isStarting: true)
+            #expect((starting.status, starting.isReady) == (.starting, false))
+        }
         let stale = Health(isDatabaseThere: true, index: .inUse, isMemoryStale: true)
         #expect((stale.status, stale.isReady) == (.degraded, true))
         let stopping = Health(isDatabaseThere: nil, index: .inUse, isMemoryStale: false, isDraining: true)

@@ -8,9 +8,8 @@ import Testing
         return events.map { $0["id"] }
     }
 
-    @Test(arguments: [true, false])
-    func `an event at 180 degrees is in each box with that edge, under both names of the meridian`(hasIndex: Bool) async throws {
-        try await TestAPI.with(hasIndex: hasIndex) { api in
+    @Test func `an event at 180 degrees is in each box with that edge, under both names of the meridian`() async throws {
+        try await TestAPI.with { api in
             for lon in [-180, 180, 179.9, -179.9] { _ = try await api.createEvent(lat: 7.2, lon: lon) }
             let expected: [(box: String, found: [Int])] = [
                 ("170,7.1,180,7.3", [0, 1, 2]), ("-180,7.1,-170,7.3", [0, 1, 3]), ("180,7.1,180,7.3", [0, 1]),
@@ -30,8 +29,8 @@ import Testing
     }
 
     /// The event loop writes 100 clusters at most; a task writes the others.
-    @Test(arguments: [true, false]) func `a view with many clusters shows each of them once`(hasIndex: Bool) async throws {
-        try await TestAPI.with(hasIndex: hasIndex) { api in
+    @Test func `a view with many clusters shows each of them once`() async throws {
+        try await TestAPI.with { api in
             var expected: [JSON] = []
             for row in 0..<11 {
                 for column in 0..<19 {

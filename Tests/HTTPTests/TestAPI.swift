@@ -73,13 +73,14 @@ struct TestAPI: Sendable {
 
     static func with(
         _ setup: TestingSetup = .router, apps: Set<ServedApp> = .all, reads: API.Reads = .everyone,
-        hasIndex: Bool = true, signUpsPerMinute: Int = 0, signUpsPerDay: Int = 0, writesPerMinute: Int = 0,
+        loadsIndex: Bool = true, indexBytes: Int = 1_000_000_000,
+        signUpsPerMinute: Int = 0, signUpsPerDay: Int = 0, writesPerMinute: Int = 0,
         addressWritesPerMinute: Int = 0, eventsPerUser: Int = 0, cors: CORSOrigins = .none,
         adminToken: AdminToken? = nil, signInsPerMinute: Int = 0, accountSignInsPerMinute: Int = 0,
         hasher: PasswordHasher = PasswordHasher(parameters: .weak), patienceSeconds: Double = 1,
         _ body: @escaping @Sendable (TestAPI) async throws -> Void
     ) async throws {
-        let hasIndex = hasIndex && apps.contains(.events)
+        let hasIndex = apps.contains(.events)
         let projections = StoredModule.all.projections
         try await TestDatabase.with(projections) { database in
             // The clock of the rate limits stands still: a busy machine may take seconds for a request.
@@ -103,7 +104,7 @@ struct TestAPI: Sendable {
                         // Without heartbeats, so that tests can compare whole streams.
                         let changes = ChangeFeed(heartbeatSeconds: 86_400)
                         let index = InMemoryReadModel(
-                            EventsInMemory(limitBytes: 1_000_000_000, render: { $0.writeJSON(into: &$1) }, listener: changes),
+                            EventsInMemory(limitBytes: indexBytes, render: { $0.writeJSON(into: &$1) }, listener: changes),
                             // A busy machine may not look at the log for seconds.
                             client: composition.database, notifier: try #require(composition.notifier),
                             staleAfter: .seconds(3_600),
@@ -111,7 +112,7 @@ struct TestAPI: Sendable {
                         composition.log.add(index)
                         own.add(index)
                         own.add(changes)
-                        services = [changes, index]
+                        services = loadsIndex ? [changes, index] : [changes]
                     }
                     own.add(hasher)
                     own.add(EventQuota(limit: eventsPerUser))
@@ -127,7 +128,7 @@ struct TestAPI: Sendable {
                 let api = makeAPI(modules, node.client)
                 let requests = APIRouter(api, allowing: cors, logger: .quiet)
                 let admin = AdminResponder(api, token: adminToken, metrics: { requests.metrics }, logger: .quiet)
-                await api.events.untilReady()
+                if loadsIndex { await api.events.untilReady() }
                 try await requests.router.test(setup) { client in
                     try await body(
                         TestAPI(

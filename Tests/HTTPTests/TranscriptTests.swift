@@ -16,12 +16,6 @@ import Testing
         try await TestAPI.with(setup) { try await transcript.play($0) }
     }
 
-    @Test(arguments: ["attendances.http", "events-cancelling.http", "events-own.http", "map.http", "versions.http"])
-    func `a server without an index gives the same responses`(name: String) async throws {
-        let transcript = try Transcript(name)
-        try await TestAPI.with(hasIndex: false) { try await transcript.play($0) }
-    }
-
     private typealias Setup = @Sendable (_ body: @escaping @Sendable (TestAPI) async throws -> Void) async throws -> Void
 
     private static let setups: [String: Setup] = [
@@ -35,8 +29,9 @@ import Testing
         "devices": { try await TestAPI.with(reads: .devices, $0) },
         "erasures": { try await TestAPI.with(writesPerMinute: 2, $0) },
         "events-alone": { try await TestAPI.with(apps: [.events], $0) },
+        "index-full": { try await TestAPI.with(indexBytes: 0, $0) },
+        "index-loading": { try await TestAPI.with(loadsIndex: false, $0) },
         "new-token": { try await TestAPI.with(writesPerMinute: 5, $0) },
-        "postgresql": { try await TestAPI.with(hasIndex: false, $0) },
         "quota": { try await TestAPI.with(eventsPerUser: 2, $0) },
         "sign-ins": { try await TestAPI.with(.live, signInsPerMinute: 2, $0) },
         "sign-ups": { try await TestAPI.with(.live, signUpsPerMinute: 1, $0) },

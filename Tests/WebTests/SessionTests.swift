@@ -66,8 +66,9 @@ import Testing
                 let id = try #require(session.id, "\(headers)")
                 let created = await page.createEvent(cookie: session.cookie, headers)
                 #expect(created.status == 200, "\(headers)")
-                let shown = await page.send(.get, "/v1/events/\(try #require(created.id))")
-                #expect(shown.body.contains(#""owner":{"id":\#(id)}"#), "\(headers)")
+                let stream = StreamName("event-\(try #require(created.id))")
+                let creation = try #require(try await page.log.read(stream: stream).first)
+                #expect(creation.json.text.contains(#""owner":\#(id)"#), "\(headers)")
                 let before = try await page.recorded()
                 let known = headers.merging(["cookie": try #require(session.cookie)]) { $1 }
                 let again = await page.send(.post, "/session", known)

@@ -41,7 +41,7 @@ struct TestPage: Sendable {
             try await TestNode.run(
                 database, projections: projections,
                 compose: { composition in
-                    // Without a notifier, so that nothing is kept in memory.
+                    // Without a notifier and an index, so that nothing is kept in memory, and no test reads events.
                     let composition = Composition(log: composition.log, database: composition.database, dependencies: .system)
                     let modules = ComposedModules(Module.all, in: composition)
                     return (modules, modules.services)

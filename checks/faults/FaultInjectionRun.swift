@@ -71,7 +71,7 @@ final class FaultInjectionRun: Sendable {
         let socket = directory.appending(path: "proxy").path
         proxy = try await CuttingProxy(directory: socket, upstream: cluster.socketDirectory)
         let url = "host='\(socket)' user=humon dbname=\(TestPostgres.humon)"
-        fleet = try Fleet(directory: directory, databaseURL: url, hasIndex: sabotage.hasIndex)
+        fleet = try Fleet(directory: directory, databaseURL: url)
         subscriptions = SubscriptionPair(SeenSubscription(seed: schedule.seed, sabotage: sabotage.subscription), url: url)
         subscribers = [0, 1].map { [fleet] in ChangeFollower(fleet: fleet, first: $0, sabotage.follower) }
         pace = Pace(deadline: .now + .seconds(120 + 20 * schedule.faults.count))
@@ -170,7 +170,7 @@ final class FaultInjectionRun: Sendable {
 
     /// - Parameter tail: the tail of a log that does not grow
     private func compareIndexes(at tail: Int64? = nil) async {
-        let seconds = sabotage.patienceForIndexSeconds
+        let seconds = sabotage.patienceSeconds
         await withTaskGroup(of: [Violation].self) { group in
             for node in fleet.ports.indices {
                 let comparison = IndexComparison(fleet: fleet, node: node, patienceSeconds: seconds)

@@ -38,13 +38,12 @@ final class Fleet: Sendable {
     private let environment: [String: String]
     private let servers = Mutex<[Int: HumonProcess]>([:])
 
-    init(directory: URL, databaseURL: String, hasIndex: Bool) throws {
+    init(directory: URL, databaseURL: String) throws {
         self.directory = directory
         var environment = ["DATABASE_URL": databaseURL, "TB_APP_SECRET": Self.secret]
         // All clients have one address, and the log must name their requests.
         for limit in ["SIGN_INS", "ACCOUNT_SIGN_INS", "SESSIONS"] { environment["HUMON_\(limit)_PER_MINUTE"] = "0" }
         environment["HUMON_TRUSTED_PROXIES"] = "127.0.0.1"
-        if !hasIndex { environment["HUMON_INDEX_MEGABYTES"] = "0" }
         self.environment = environment
         let free = try RawConnection.freePorts(4)
         (ports, adminPorts) = (Array(free[..<2]), Array(free[2...]))

@@ -6,15 +6,13 @@ struct Sabotage: Sendable {
     var client: ClientSabotage?
     var subscription: SeenSubscription.Sabotage?
     var follower: ChangeFollower.Sabotage?
-    var hasIndex = true
     /// Runs on the database before the first command.
     var breakDatabase: (@Sendable (PostgresClient) async throws -> Void)?
 
     /// A short time for a system that never recovers.
     var patienceSeconds: Double { breakDatabase == nil ? 60 : 3 }
-    var patienceForIndexSeconds: Double { hasIndex ? patienceSeconds : 0.5 }
-    /// Streams of changes need an index that is in use and equals the read model.
-    var hasChanges: Bool { hasIndex && breakDatabase == nil }
+    /// Streams of changes need an index that equals the read model.
+    var hasChanges: Bool { breakDatabase == nil }
 }
 
 /// A mistake of a client on purpose, so that checks can be seen failing.

@@ -71,8 +71,8 @@ private struct TwoWriters: Sendable {
         let url = cluster.url(database: TestPostgres.humon).replacing(
             "host='\(cluster.socketDirectory)'", with: "host='\(socket)'")
         let writers = TwoWriters(
-            proxy: proxy, stalled: try Fleet(directory: directory, databaseURL: url, hasIndex: true),
-            other: try Fleet(directory: directory, databaseURL: cluster.url(database: TestPostgres.humon), hasIndex: true))
+            proxy: proxy, stalled: try Fleet(directory: directory, databaseURL: url),
+            other: try Fleet(directory: directory, databaseURL: cluster.url(database: TestPostgres.humon)))
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await proxy.run() }
             defer { group.cancelAll() }

@@ -22,9 +22,6 @@ extension PointIndex {
         /// Number of changes.
         public var count: Int { changes.count }
 
-        /// Number of bytes of all payloads.
-        public var payloadBytes: Int { payloads.count }
-
         /// Adds a point or replaces it, unless the index holds a later version of it.
         /// - Parameters:
         ///   - tag: a number of the caller's, stored beside the payload

@@ -82,7 +82,7 @@ struct IndexCheck: Sendable {
             return DoctorLine(
                 name, .warn, "\(result), and takes \(percent) % of its memory limit",
                 hint:
-                    "Raise HUMON_INDEX_MEGABYTES, if the machine has more, and restart the server. Above the limit events are read from PostgreSQL."
+                    "Raise HUMON_INDEX_MEGABYTES, if the machine has more, and restart the server. At the limit new events get 503."
             )
         }
         let first: String = if case .array(let found) = answer["differences"] { found.first?.storedString ?? "" } else { "" }
@@ -97,16 +97,10 @@ struct IndexCheck: Sendable {
 
     private static func notCompared(_ answer: JSON) -> DoctorLine {
         switch answer["index"]?.storedString {
-        case "off": DoctorLine(name, .ok, "is off: events are read from PostgreSQL")
-        case "filling": DoctorLine(name, .warn, "is being filled", hint: "Check again in a moment.")
-        case "too_small":
+        case "loading":
             DoctorLine(
-                name, .warn, "is too small: events are read from PostgreSQL",
-                hint: "Raise HUMON_INDEX_MEGABYTES, if the machine has more, and restart the server.")
-        case "interrupted":
-            DoctorLine(
-                name, .bad, "was given up: events are read from PostgreSQL",
-                hint: "The server's log says why. It tries again by itself.")
+                name, .warn, "is loading: reads of events get 503",
+                hint: "Check again in a moment. If it goes on, the server's log says why.")
         default:
             DoctorLine(
                 name, .bad, "could not be compared: \(answer["message"]?.storedString ?? "the server does not say why")",

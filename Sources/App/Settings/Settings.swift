@@ -182,8 +182,8 @@ struct Settings: Sendable {
             default: 0, in: 0...3_600)
         indexMegabytes = reader.number(
             "HUMON_INDEX_MEGABYTES",
-            "The memory for the index of events; above it, and with 0, humon reads events from PostgreSQL.", default: 1_024,
-            in: 0...1_000_000)
+            "The memory for the index of events; from there on the server refuses new events with 503, and goes on otherwise.",
+            default: 1_024, in: 1...1_000_000)
         adminHost = reader.text(
             "HUMON_ADMIN_HOST", "The address that serve listens on for operators and their tools.", default: "127.0.0.1",
             format: "an address or host name")

@@ -17,7 +17,7 @@ package final class EventsInMemory: Sendable {
     private let hidden = Mutex(HiddenEvents())
 
     /// - Parameters:
-    ///   - limitBytes: the largest size of the index; if the events need more, requests read PostgreSQL instead
+    ///   - limitBytes: the size of the index from which on this node takes no new events
     ///   - render: writes an event as the API shows it. The bytes must depend on nothing but id, owner and details, because the index
     ///     keeps them while an event is hidden
     ///   - listener: learns every change of the index
@@ -41,12 +41,12 @@ package final class EventsInMemory: Sendable {
 
     /// Reads the tables of the read model in one transaction.
     /// - Returns: a closure that puts the rows into the content. The content is empty and not in use when the model calls it
-    /// - Throws: ``InMemoryLimitError``, and the errors of the connection
+    /// - Throws: the errors of the connection, `FormatError`
     func load(_ connection: LeasedConnection, logger: Logger) async throws -> @Sendable (LogCursor) -> Void {
         let estimate = try await connection.query(
             "SELECT reltuples::bigint FROM pg_class WHERE oid = to_regclass(\(EventsProjection.schema + ".events"))"
         ).decode(Int64.self)
-        let rows = EventBulkLoad(estimate: Int(estimate.first ?? 0), limitBytes: limit, render: render, logger: logger)
+        let rows = EventBulkLoad(estimate: Int(estimate.first ?? 0), render: render, logger: logger)
         try await rows.copy(connection)
         return { [self] cursor in
             let events = rows.fill(index, at: cursor)
@@ -85,19 +85,16 @@ package final class EventsInMemory: Sendable {
         listener?.indexClosed()
     }
 
-    /// - Throws: ``InMemoryLimitError``
-    func checkLimit() throws {
-        guard presentBytes > limit else { return }
-        throw InMemoryLimitError(limitBytes: limit, count: count)
-    }
+    /// Whether this node takes no new events.
+    var isFull: Bool { presentBytes >= limit }
 }
 
 extension InMemoryReadModel {
-    /// The snapshot if the index is in use and holds every change that was acknowledged here; nil if the request must read
-    /// PostgreSQL.
+    /// The snapshot; `nil` while the index is not in use.
     var readable: EventIndex.Snapshot? {
         guard state.isInUse else { return nil }
         let snapshot = content.index.snapshot
-        return snapshot.position >= state.requiredPosition ? snapshot : nil
+        // The index may have been dropped since.
+        return snapshot.position >= 0 ? snapshot : nil
     }
 }

@@ -8,28 +8,23 @@ extension InMemoryReadModel {
     private static let checkSeconds = 1.0
     /// Number of comparisons with new tables after which a content that still differs is loaded again.
     private static let mendingPasses = 3
-    /// The content comes back when this part of what did not fit is left, so that it does not come and go.
-    private static let roomyPercent = 95
 
     /// Reads the tables of the read model at one position into the content.
     func load() async throws {
         let clock = ContinuousClock()
-        let (start, required, generation) = (clock.now, state.requiredPosition, notifier.history.generation)
+        let (start, generation) = (clock.now, notifier.history.generation)
         let (tables, cursor, fill) = try await client.withSnapshot { connection, model in
             let cursor = try await LogReader(client: connection).cursor(at: model.position)
             let fill = try await connection.withoutTimeout { try await content.load($0, logger: logger) }
             return (model.tableGeneration, cursor, fill)
         }
         guard try await presentTables() == tables else { throw InMemoryReplacedError() }
-        // The log may have lost the write that readers wait for.
-        let tail = try await LogReader(client: client).tail()
-        if tail < required { state.forget(required, for: tail) }
         let read = clock.now
         // The content is not in use, and no writer changes it before the buffer is open.
         fill(cursor)
         writer.withLock { writer in
             writer = Writer(buffer: ReorderBuffer(after: cursor), generation: generation, tables: tables)
-            if state.phase != .filling { state.changedLists(by: tables) }
+            if !state.isStarting { state.changedLists(by: tables) }
             state.reach(cursor.position)
         }
         let (count, seconds) = (content.count, (clock.now - start) / .seconds(1))
@@ -41,6 +36,10 @@ extension InMemoryReadModel {
                 "events_per_second": .stringConvertible(Int(Double(count) / seconds)),
                 "position": .stringConvertible(cursor.position),
             ])
+        guard content.isFull else { return }
+        logger.critical(
+            "the index is full, and this node takes no new events: raise HUMON_INDEX_MEGABYTES",
+            metadata: ["megabytes": .stringConvertible(content.bytes / 1_000_000)])
     }
 
     private func presentTables() async throws -> String {
@@ -63,9 +62,10 @@ extension InMemoryReadModel {
         }
     }
 
-    /// Whether the same comparison may succeed later.
+    /// Whether the tables can be compared later: a read model that is missing, behind, or not reached.
     private static func isForNow(_ error: any Error) -> Bool {
-        error is ReadModelBehindError || (error as? PostgresError)?.isUnavailability == true
+        if case ReadModelError.missing = error { return true }
+        return error is ReadModelBehindError || (error as? PostgresError)?.isUnavailability == true
     }
 
     /// Compares the content with the tables of the read model if these are new, and mends the differences. A rebuild corrects a wrong read
@@ -128,28 +128,6 @@ extension InMemoryReadModel {
             return (model.tableGeneration, try await body(connection, model.position))
         }
         return try await presentTables() == tables ? value : nil
-    }
-
-    /// Waits until the tables have so little that there is room for the content.
-    /// - Parameter count: did not fit
-    /// - Throws: `CancellationError`
-    func waitForRoom(for count: Int) async throws {
-        // A count reads the whole table.
-        var backOff = BackOff(firstSeconds: roomPauseSeconds, longestSeconds: 10 * roomPauseSeconds)
-        while true {
-            try await Task.sleep(for: backOff.next())
-            // Without an answer the next look decides.
-            guard let present = try? await countInTables(), present <= count * Self.roomyPercent / 100 else { continue }
-            return logger.notice("there is room again for the index", metadata: ["events": "\(present)"])
-        }
-    }
-
-    private func countInTables() async throws -> Int {
-        try await client.withLongTransaction {
-            try await $0.query(
-                "SELECT count(*) FROM \(identifier: EventsProjection.schema).events WHERE \(EventRow.isLive)"
-            ).decode(Int64.self).first.map { Int($0) } ?? 0
-        }
     }
 }
 

@@ -8,12 +8,11 @@ internal import Synchronization
 ///
 /// The content is loaded from the read model's tables at one position. From there it gets the commits of this process before their callers
 /// get the results, and the other commits from the log. If a rebuild made other tables, differences are mended in the content. It goes out of
-/// use and is loaded again if the log lost its end, or if there are too many differences. If it exceeds its memory limit, it is loaded again
-/// when there is room.
+/// use and is loaded again if the log lost its end, or if there are too many differences.
 ///
 /// Thread-safe: a lock orders the changes of the content. Readers of the content do not take it.
 package final class InMemoryReadModel: Service {
-    /// Maximum seconds that a command waits until the content shows its change, and that a reader waits for a requested position.
+    /// Maximum seconds that a command waits until the content shows its change, and that a reader waits for a position.
     package static let patienceSeconds = 1.0
     private static let (firstBackOffSeconds, longestBackOffSeconds) = (0.25, 30.0)
     /// Until the next load after an event that this program cannot read. Only another program can read it.
@@ -38,7 +37,6 @@ package final class InMemoryReadModel: Service {
     let client: PostgresClient
     let notifier: LogNotifier
     let logger: Logger
-    let roomPauseSeconds: Double
     private let patienceSeconds: Double
     private let waiters = PositionWaiters()
     /// The lock of the content's writers: commits of this process, and the task that reads the log.
@@ -47,17 +45,15 @@ package final class InMemoryReadModel: Service {
     /// - Parameters:
     ///   - notifier: must run
     ///   - staleAfter: the content is stale if it was last known to hold the whole log before this time
-    ///   - roomPauseSeconds: seconds before the first look for room, after the content exceeded its memory limit
     ///   - patienceSeconds: as the property, which servers use
     package init(
         _ content: EventsInMemory, client: PostgresClient, notifier: LogNotifier, staleAfter: Duration = .seconds(3),
-        roomPauseSeconds: Double = 60, patienceSeconds: Double = patienceSeconds, logger: Logger
+        patienceSeconds: Double = patienceSeconds, logger: Logger
     ) {
         self.content = content
         self.client = client
         self.notifier = notifier
         self.logger = logger
-        self.roomPauseSeconds = roomPauseSeconds
         self.patienceSeconds = patienceSeconds
         state = InMemoryState(staleAfter: staleAfter)
     }
@@ -76,19 +72,15 @@ package final class InMemoryReadModel: Service {
                     return
                 } catch let error as UnreadableEventError {
                     // A newer program has written the event, which may erase a person. A load would stop at the same event.
-                    writer.withLock { close(&$0, .interrupted) }
+                    writer.withLock { close(&$0) }
                     if state.isBlocked(by: error.reason) {
                         logger.critical(
                             "the index cannot follow the log, and requests do not read it",
                             metadata: ["error": "\(error.reason)"])
                     }
                     try? await Task.sleep(for: .seconds(Self.unreadablePauseSeconds))
-                } catch let error as InMemoryLimitError {
-                    writer.withLock { close(&$0, .tooSmall) }
-                    logger.warning("requests are answered from PostgreSQL", metadata: ["because": "\(error)"])
-                    do { try await waitForRoom(for: error.count) } catch { return }
                 } catch {
-                    writer.withLock { close(&$0, .interrupted) }
+                    writer.withLock { close(&$0) }
                     logger.warning("the index is loaded again", metadata: ["because": "\(error)"])
                     // A load is work for the database too, so the pauses between repeated failures grow.
                     let isNew = .now - start > .seconds(Self.longestBackOffSeconds)
@@ -142,12 +134,12 @@ package final class InMemoryReadModel: Service {
 
     /// Applies a segment and the segments that wait for it, if no earlier part is missing. Otherwise the segment waits until the missing
     /// part is read from the log. The content goes out of use if it is not of this log.
-    /// - Throws: ``InMemoryReplacedError`` while the content is not loaded, ``InMemoryLimitError``
+    /// - Throws: ``InMemoryReplacedError`` while the content is not loaded
     func take(_ segment: LogSegment) throws {
         try writer.withLock { writer in
             guard let reached = writer.buffer.reached else { throw InMemoryReplacedError() }
             guard writer.generation == notifier.history.generation, writer.buffer.agrees(with: segment) else {
-                close(&writer, .interrupted)
+                close(&writer)
                 throw InMemoryReplacedError()
             }
             guard let joined = writer.buffer.join(segment) else { return }
@@ -157,7 +149,6 @@ package final class InMemoryReadModel: Service {
             state.reach(joined.through)
         }
         waiters.reached(state.position)
-        try content.checkLimit()
     }
 
     /// - Parameter instant: the log ended with this position then
@@ -166,21 +157,21 @@ package final class InMemoryReadModel: Service {
             guard let reached = writer.buffer.reached, reached.position >= position else { return false }
             state.isInStep(at: instant)
             guard !state.isInUse else { return false }
-            state.enter(.inUse)
+            state.use()
             return true
         }
         guard isNew else { return }
         logger.notice(
-            "requests are answered from the index",
+            "the index is in use",
             metadata: [
                 "events": .stringConvertible(content.count), "megabytes": .stringConvertible(content.bytes / 1_000_000),
                 "position": .stringConvertible(state.position),
             ])
     }
 
-    /// Empties the content. Requests read PostgreSQL from now on, and the task that reads the log loads the content again.
-    private func close(_ writer: inout Writer, _ phase: InMemoryPhase) {
-        state.enter(phase)
+    /// Empties the content. Requests that read events get 503 from now on, and the task that reads the log loads the content again.
+    private func close(_ writer: inout Writer) {
+        state.stopUse()
         state.reach(0)
         if writer.buffer.reached != nil { content.removeAll() }
         writer = Writer()
@@ -198,28 +189,11 @@ extension InMemoryReadModel: CommitListener {
 }
 
 extension InMemoryReadModel {
-    /// Waits at most ``patienceSeconds`` until the content shows a write. After that time, requests do not read the content until it
-    /// does.
-    func waitUntilVisible(_ position: Int64) async {
-        if await reaches(position) { return }
-        state.require(position)
-    }
-
     /// Waits at most ``patienceSeconds`` until the content holds a position.
     /// - Returns: whether the content is in use and holds the position
     func reaches(_ position: Int64) async -> Bool {
         guard state.isInUse else { return false }
         return await waiters.wait(for: position, seconds: patienceSeconds) { [state] in state.position }
-    }
-}
-
-/// The events exceed the memory that they may take.
-struct InMemoryLimitError: Error, Hashable, CustomStringConvertible {
-    var limitBytes: Int
-    /// Number of events that do not fit.
-    var count: Int
-    var description: String {
-        "they do not fit into \(limitBytes / 1_000_000) MB: raise HUMON_INDEX_MEGABYTES, if there is more"
     }
 }
 

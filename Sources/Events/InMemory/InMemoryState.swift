@@ -6,25 +6,23 @@ internal import Synchronization
 public enum InMemoryPhase: String, Sendable, CaseIterable {
     /// The process keeps nothing in memory.
     case off
-    /// The first load since the process started.
-    case filling
+    /// Requests may not read the content: it is loaded, or too old, or stands before an event that this program cannot read.
+    case loading
     case inUse = "in_use"
-    /// The content exceeds its memory limit.
-    case tooSmall = "too_small"
-    /// Requests may not read the content: it is loaded again, or is too old, or stands before an event that this program cannot read.
-    case interrupted
 }
 
 /// The status of an ``InMemoryReadModel``, for operators and their tools.
 public struct InMemoryStatus: Sendable, Hashable {
     public var phase = InMemoryPhase.off
+    /// Whether the content has not been in use since the process started.
+    public var isStarting = false
     /// The content holds the log up to this position; 0 while it is not loaded.
     public var position: Int64 = 0
     /// Number of events in the content.
     public var count = 0
     /// Bytes of memory that the content takes.
     public var bytes = 0
-    /// Maximum number of these bytes; 0 if the process keeps nothing in memory.
+    /// Number of these bytes from which on the node takes no new events; 0 if the process keeps nothing in memory.
     public var limit = 0
     /// The time since the content was last known to hold the whole log, or since the process began to keep it.
     public var age = Duration.zero
@@ -40,7 +38,8 @@ public struct InMemoryStatus: Sendable, Hashable {
 extension InMemoryReadModel {
     var status: InMemoryStatus {
         var status = InMemoryStatus()
-        status.phase = state.phase
+        status.phase = state.isInUse ? .inUse : .loading
+        status.isStarting = state.isStarting
         status.position = state.position
         status.count = content.count
         status.bytes = content.bytes
@@ -57,11 +56,10 @@ final class InMemoryState: Sendable {
     /// The longest age of a content that requests may read, because meanwhile a person may have been erased.
     static let longestAge = Duration.seconds(3_600)
 
-    private let phases = Mutex(InMemoryPhase.filling)
+    private let starting = Atomic(true)
     private let usable = Atomic(false)
     private let tables = Atomic<UInt32>(0)
     private let reached = Atomic<Int64>(0)
-    let required = Atomic<Int64>(0)
     /// The error of the next recorded event, if this program cannot read it.
     private let unreadable = Mutex<String?>(nil)
     private let start = ContinuousClock.now
@@ -69,7 +67,7 @@ final class InMemoryState: Sendable {
     private let inStep = Atomic<Int64>(0)
     private let staleAfter: Duration
     private let longestAge: Duration
-    /// The stream ends when the first phase, `filling`, ends.
+    /// The stream ends when the content is in use for the first time.
     let beginning: AsyncStream<Never>
     private let begun: AsyncStream<Never>.Continuation
 
@@ -79,24 +77,20 @@ final class InMemoryState: Sendable {
         (beginning, begun) = AsyncStream.makeStream(of: Never.self)
     }
 
-    var phase: InMemoryPhase {
-        let phase = phases.withLock { $0 }
-        return phase == .inUse && isTooOld ? .interrupted : phase
-    }
+    /// Whether the content has not been in use yet.
+    var isStarting: Bool { starting.load(ordering: .relaxed) }
 
     var isInUse: Bool { usable.load(ordering: .acquiring) && !isTooOld }
 
     var isTooOld: Bool { age > longestAge }
 
-    func enter(_ phase: InMemoryPhase) {
-        phases.withLock { current in
-            // The phase stays `filling` until the content is in use for the first time, even if the load begins again.
-            guard current != .filling || phase != .interrupted else { return }
-            current = phase
-            usable.store(phase == .inUse, ordering: .releasing)
-        }
-        if phase == .inUse || phase == .tooSmall { begun.finish() }
+    func use() {
+        usable.store(true, ordering: .releasing)
+        starting.store(false, ordering: .relaxed)
+        begun.finish()
     }
+
+    func stopUse() { usable.store(false, ordering: .releasing) }
 
     var position: Int64 { reached.load(ordering: .acquiring) }
 
@@ -135,14 +129,4 @@ final class InMemoryState: Sendable {
     }
 
     var isBlockedByUnreadableEvent: Bool { unreadable.withLock { $0 != nil } }
-
-    /// The position of an acknowledged write. Requests do not read the content until it holds this position.
-    var requiredPosition: Int64 { required.load(ordering: .relaxed) }
-
-    func require(_ position: Int64) { required.max(position, ordering: .relaxed) }
-
-    /// Lowers the required position to the end of the log, because the log has lost acknowledged writes.
-    func forget(_ position: Int64, for tail: Int64) {
-        _ = required.compareExchange(expected: position, desired: tail, ordering: .relaxed)
-    }
 }

@@ -10,25 +10,19 @@ final class EventBulkLoad: Sendable {
     private struct State: Sendable {
         var bulkLoad = EventIndex.BulkLoad()
         var hidden: [EventID: HeldEvent] = [:]
-        var bytes = 0
         var saidAt = ContinuousClock.now
     }
 
     /// Number of tasks that decode and render rows. This work takes longer than PostgreSQL takes to send the rows.
     private static let readers = 2
-    /// Bytes of memory for each row besides its JSON while the index loads. It counts the row twice, because arrays copy rows
-    /// while they grow, and its entry in the id table.
-    private static let bytesPerRow = 160
 
     private let state = Mutex(State())
     private let estimate: Int
-    private let limitBytes: Int
     private let render: EventRendering
     private let logger: Logger
 
-    init(estimate: Int, limitBytes: Int, render: @escaping EventRendering, logger: Logger) {
+    init(estimate: Int, render: @escaping EventRendering, logger: Logger) {
         self.estimate = estimate
-        self.limitBytes = limitBytes
         self.render = render
         self.logger = logger
     }
@@ -57,7 +51,7 @@ final class EventBulkLoad: Sendable {
                                 event.id, owner: event.owner, version: event.version, place: event.details.place, vector: vector,
                                 json: json)
                         }
-                        try self.take(batch, hidden)
+                        self.take(batch, hidden)
                         batch.removeAll()
                         hidden.removeAll()
                         handover.wasTaken()
@@ -77,15 +71,10 @@ final class EventBulkLoad: Sendable {
         }
     }
 
-    private func take(_ batch: EventIndex.Batch, _ hidden: [EventID: HeldEvent]) throws {
-        try state.withLock { state in
+    private func take(_ batch: EventIndex.Batch, _ hidden: [EventID: HeldEvent]) {
+        state.withLock { state in
             state.bulkLoad.put(batch)
             state.hidden.merge(hidden) { _, new in new }
-            state.bytes += batch.payloadBytes + Self.bytesPerRow * batch.count
-            state.bytes += hidden.values.reduce(0) { $0 + $1.json.count + Self.bytesPerRow }
-            guard state.bytes <= limitBytes else {
-                throw InMemoryLimitError(limitBytes: limitBytes, count: state.bulkLoad.count)
-            }
             guard .now - state.saidAt >= .seconds(1) else { return }
             state.saidAt = .now
             let count = state.bulkLoad.count

@@ -25,8 +25,7 @@ extension EventIndex.Snapshot {
     /// The event with an id.
     public func event(_ id: EventID) -> EventIndex.Entry? { entry(id.rawValue) }
 
-    /// Begins a search that finds the same events as ``EventsModule/nearest(_:)`` finds in the read model at the same position, in
-    /// the same order.
+    /// Begins a search for the events near a point.
     package func search(_ request: NearestRequest) -> NearestSearch {
         self.search(
             NearestQuery(
@@ -35,8 +34,7 @@ extension EventIndex.Snapshot {
                 after: request.after.map { NearestQuery.Cursor(squaredChord: $0.squaredChord, id: $0.id.rawValue) }))
     }
 
-    /// Begins a search that finds the same events as ``BoxRequest/query`` finds in the read model at the same position, in the same
-    /// order.
+    /// Begins a search for the events in a box.
     package func search(_ request: BoxRequest) -> BoxedSearch {
         self.search(
             BoxQuery(box: request.box, window: request.window.milliseconds, limit: request.limit, after: request.after?.rawValue))

@@ -4,12 +4,10 @@ internal import Synchronization
 extension EventsModule {
     public var indexStatus: InMemoryStatus { index?.status ?? InMemoryStatus() }
 
-    /// The numbers of requests that read events, by their source.
-    public var reads: (fromMemory: Int, fromDatabase: Int) {
-        (indexReads.load(ordering: .relaxed), databaseReads.load(ordering: .relaxed))
-    }
+    /// Number of requests that read events.
+    public var readCount: Int { reads.load(ordering: .relaxed) }
 
-    /// Returns when the source of reads is decided: the index, or PostgreSQL without an index.
+    /// Returns when the first load of the index is over; at once without an index.
     public func untilReady() async {
         guard let index else { return }
         for await _ in index.state.beginning {}

@@ -35,7 +35,7 @@ public struct IndexVerification: Sendable, Hashable {
     }
 }
 
-/// The comparison is impossible, because the node reads from PostgreSQL now.
+/// The index loads, or is too old. The same request may succeed later.
 public struct IndexNotInUseError: Error, Hashable, CustomStringConvertible {
     public var description: String { "the index is not in use" }
 }

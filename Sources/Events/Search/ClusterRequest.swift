@@ -1,6 +1,5 @@
 public import Encoding
 internal import EventStore
-internal import Postgres
 public import SpatialIndex
 
 /// A request for the numbers of events in the cells of a map's view, for a view with too many events to show.
@@ -44,35 +43,13 @@ public struct EventCluster: Sendable, Hashable {
     public var centre: Coordinates { Coordinates(lat: (box.south + box.north) / 2, lon: (box.west + box.east) / 2) }
 }
 
-extension ClusterRequest {
-    /// One row for each cell with events. PostgreSQL compares with the same boundaries as the index.
-    var query: SQL {
-        let west = grid.parts[0]
-        let east = grid.parts.count > 1 ? grid.parts[1].longitudes : []
-        return """
-            SELECT count(*), min(lat), min(lon), max(lat), max(lon)
-            FROM (
-                SELECT lat, lon, width_bucket(lat, \(grid.latitudes)) AS cell_row,
-                    CASE WHEN lon >= \(box.west) THEN width_bucket(lon, \(west.longitudes))
-                        ELSE \(Int32(west.longitudes.count + 1)) + width_bucket(lon, \(east)) END AS cell_column
-                FROM \(identifier: EventsProjection.schema).events
-                WHERE \(box.condition)\(window.condition)
-            ) AS placed
-            GROUP BY cell_row, cell_column
-            ORDER BY cell_row, cell_column
-            """
-    }
-
-    func clusters(_ rows: Rows) throws -> [EventCluster] {
-        try rows.decode((Int64, Double, Double, Double, Double).self).map { count, south, west, north, east in
-            EventCluster(count: Int(count), box: DegreeBox(south: south, west: west, north: north, east: east))
-        }
-    }
-}
-
-/// A search for the clusters in the index that ``ClusterRequest/query`` finds in the read model: one search for each part of the view.
+/// A search for the clusters of a view: one search for each part of it.
 package struct EventClusterSearch: PointSearch {
+    /// Maximum number of clusters that the first part finds. An event loop has no time to write more.
+    private static let clustersOfFirstPart = 100
+
     private var rest: [CellSearch]
+    private var isFirstPart = true
     /// Number of columns of each part.
     private let columns: [Int]
     private var found: [(row: Int, column: Int, cluster: EventCluster)] = []
@@ -88,6 +65,7 @@ package struct EventClusterSearch: PointSearch {
     }
 
     package mutating func part(visits: Int) -> [EventCluster]? {
+        defer { isFirstPart = false }
         let share = max(1, visits / columns.count)
         while !rest.isEmpty {
             guard let clusters = rest[0].part(visits: share) else { return nil }
@@ -95,6 +73,7 @@ package struct EventClusterSearch: PointSearch {
             found += clusters.map { ($0.row, firstColumn + $0.column, EventCluster(count: $0.count, box: $0.box)) }
             rest.removeFirst()
         }
+        guard !isFirstPart || found.count <= Self.clustersOfFirstPart else { return nil }
         if columns.count > 1 { found.sort { ($0.row, $0.column) < ($1.row, $1.column) } }
         return found.map(\.cluster)
     }

@@ -1,9 +1,5 @@
 public import Encoding
 internal import EventStore
-internal import Foundation
-internal import Postgres
-internal import SpatialIndex
-internal import Users
 
 /// A request for the events near a point, in the order of their distance and then of their ids.
 public struct NearestRequest: Sendable, Hashable {
@@ -27,12 +23,6 @@ public struct NearestRequest: Sendable, Hashable {
         var id: EventID
 
         public var description: String { "\(String(squaredChord.bitPattern, radix: 16))-\(id.rawValue)" }
-    }
-
-    public struct Page: Sendable, Hashable {
-        public var events: [Event]
-        /// The cursor of the next page; `nil` at the end.
-        public var next: Cursor?
     }
 }
 
@@ -64,47 +54,5 @@ extension NearestRequest {
             limit: limit,
             after: after
         )
-    }
-
-    /// A cursor before every event: no distance is negative.
-    var lowest: (squaredChord: Double, id: Int64) { after.map { ($0.squaredChord, $0.id.rawValue) } ?? (-1, 0) }
-
-    /// Reads one row more than the limit. The extra row shows that there is another page.
-    ///
-    /// OFFSET 0 fences the lateral query, so that PostgreSQL scans the index once for each band, independent of its statistics.
-    var query: SQL {
-        let ranges = BandRange.covering(centre, kilometres: radius)
-        let centre = UnitVector(centre)
-        return """
-            SELECT \(EventRow.columns), squared_chord
-            FROM (
-                SELECT near.*,
-                    (x - \(centre.x)) * (x - \(centre.x)) + (y - \(centre.y)) * (y - \(centre.y))
-                        + (z - \(centre.z)) * (z - \(centre.z)) AS squared_chord
-                FROM unnest(\(ranges.map(\.band)), \(ranges.map(\.west)), \(ranges.map(\.east)))
-                    AS range (band, west, east)
-                CROSS JOIN LATERAL (
-                    SELECT * FROM \(identifier: EventsProjection.schema).events AS e
-                    WHERE e.band = range.band AND e.lon BETWEEN range.west AND range.east
-                        AND \(EventRow.isLive)\(window.condition)
-                    OFFSET 0
-                ) AS near
-                OFFSET 0
-            ) AS measured
-            WHERE squared_chord <= \(Sphere.squaredChord(kilometres: radius))
-                AND (squared_chord, id) > (\(lowest.squaredChord), \(lowest.id))
-            ORDER BY squared_chord, id
-            LIMIT \(Int64(limit) + 1)
-            """
-    }
-
-    func page(_ rows: Rows) throws -> Page {
-        let found = try rows.map { row in
-            var columns = row.columns
-            let event = try Event(&columns)
-            return (event: event, cursor: Cursor(squaredChord: try columns.next(), id: event.id))
-        }
-        let kept = found.prefix(limit)
-        return Page(events: kept.map(\.event), next: found.count > limit ? kept.last?.cursor : nil)
     }
 }

@@ -14,31 +14,6 @@ extension UnitVector {
     init(_ place: Coordinates) { self.init(latitude: place.lat, longitude: place.lon) }
 }
 
-/// A range of a band, from west to east, without crossing the date line. The index of the nearest search has band and longitude as its
-/// key.
-struct BandRange: Sendable, Hashable {
-    /// From -1,800 at the south pole to 1,800 at the north pole.
-    var band: Int16
-    var west: Double
-    var east: Double
-
-    /// The number of bands in one degree: a band is 5.6 km of latitude.
-    static let perDegree = 20.0
-
-    static func band(lat: Double) -> Int16 { Int16((lat * perDegree).rounded(.down)) }
-}
-
-extension BandRange {
-    /// The ranges that together cover all points within a distance, and more.
-    static func covering(_ centre: Coordinates, kilometres: Double) -> [BandRange] {
-        let (latitudes, longitudes) = Sphere.degrees(around: centre, kilometres: kilometres)
-        let bands = band(lat: latitudes.lowerBound)...band(lat: latitudes.upperBound)
-        return bands.flatMap { band in
-            longitudes.map { BandRange(band: band, west: $0.lowerBound, east: $0.upperBound) }
-        }
-    }
-}
-
 extension Sphere {
     /// The degrees that each range is longer than computed, so that rounding loses no event. The distance filters the rest.
     private static let margin = 1e-6

@@ -60,6 +60,7 @@ extension ErrorCode {
     static let malformedPosition = ErrorCode("malformed_position")
     static let positionNotReached = ErrorCode("position_not_reached")
     static let indexNotInUse = ErrorCode("index_not_in_use")
+    static let indexFull = ErrorCode("index_full")
     static let stopping = ErrorCode("stopping")
     static let databaseUnavailable = ErrorCode("database_unavailable")
 }

@@ -51,8 +51,7 @@ extension API {
 extension Response {
     /// Adds the cursor of a view of the index, and its age if the index may be stale. Source of `Age`: RFC 9111, section 5.1.
     mutating func addAgeHeader(of view: EventsView) {
-        guard let end = view.end else { return }
-        headers.append(HTTPField(name: .humonPosition, value: "\(end)"))
+        headers.append(HTTPField(name: .humonPosition, value: "\(view.end)"))
         if let seconds = view.staleFor?.components.seconds { headers[.age] = String(seconds) }
     }
 }

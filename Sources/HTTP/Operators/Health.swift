@@ -9,9 +9,9 @@ internal import Synchronization
 struct Health: Sendable {
     enum Status: String, Sendable {
         case ok
-        /// The node serves reads from the index, which may be stale. Writes may fail.
+        /// The index may be stale while writes fail, or the index loads again while writes go on.
         case degraded
-        /// The index loads.
+        /// The index loads for the first time.
         case starting
         /// The node drains and wants no more requests.
         case stopping
@@ -23,6 +23,8 @@ struct Health: Sendable {
     var index: InMemoryPhase
     /// Whether the index may lack the newest events.
     var isMemoryStale: Bool
+    /// Whether the index was not in use yet.
+    var isStarting = false
     var isDraining = false
     /// Whether requests may be answered from what the node has.
     var mayAnswer = true
@@ -31,14 +33,15 @@ struct Health: Sendable {
         if isDraining { return .stopping }
         guard mayAnswer else { return .unavailable }
         return switch index {
-        case .filling: .starting
+        case .loading where isStarting: .starting
+        case .loading: isDatabaseThere == true ? .degraded : .unavailable
         case .inUse: isDatabaseThere == true && !isMemoryStale ? .ok : .degraded
-        case .off, .tooSmall, .interrupted: isDatabaseThere == true ? .ok : .unavailable
+        case .off: isDatabaseThere == true ? .ok : .unavailable
         }
     }
 
     /// Whether a load balancer sends requests to the node. Without PostgreSQL, a node with an index still serves reads, as well
-    /// as any other node.
+    /// as any other node. All nodes load their index again at once, when the log lost its end.
     var isReady: Bool {
         switch status {
         case .ok, .degraded: true
@@ -68,7 +71,7 @@ extension API {
         }
         return await Health(
             isDatabaseThere: database.isThere(), index: index.phase, isMemoryStale: index.isStale,
-            mayAnswer: mayAnswer())
+            isStarting: index.isStarting, mayAnswer: mayAnswer())
     }
 }
 

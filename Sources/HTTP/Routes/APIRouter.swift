@@ -74,6 +74,8 @@ extension API {
     ) -> HTTPError {
         if let rejection = error as? any Rejection { return HTTPError(rejection) }
         if error is PositionNotReachedError { return .unavailable(.positionNotReached) }
+        if error is IndexNotInUseError { return .unavailable(.indexNotInUse) }
+        if error is IndexFullError { return .unavailable(.indexFull) }
         let metadata: Logger.Metadata = [
             "request_id": "\(context.requestID)", "method": "\(request.method)",
             "route": "\(context.route?.template ?? "-")", "error": "\(error)",

@@ -24,8 +24,7 @@ struct AttendanceListRoutes: Sendable {
         let (id, position) = (EventID(rawValue: try context.id()), try await api.position(request))
         // A caller that sends a token asks about its user. So a dead token is an error, even if reads are public.
         let caller = request.deviceToken == nil ? nil : try await api.caller(request, context)
-        let view = try await api.events.view(atLeast: position)
-        guard try await view.event(id, for: { caller }) != nil else { throw HTTPError.notFound }
+        _ = try await api.events.readEvent(id, atLeast: position) { caller }
         let summary = try await attendances.summary(of: id, for: caller, atLeast: position)
         return Response(json: ["count": JSON(summary.count), "attending": .bool(summary.isAttending)])
     }

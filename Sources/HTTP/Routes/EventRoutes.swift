@@ -75,16 +75,14 @@ private struct EventRoutes: Sendable {
     private func getEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
         try await api.requireReader(request, context)
         let id = EventID(rawValue: try context.id())
-        let view = try await events.view(atLeast: try await api.position(request))
+        let position = try await api.position(request)
         do {
-            let found = try await view.event(id) { try await api.reader(request, context) }
-            guard let event = found else { throw HTTPError.notFound }
+            let (event, view) = try await events.readEvent(id, atLeast: position) { try await api.reader(request, context) }
             return try response(event, to: request, view)
         } catch EventRejection.cancelled where request.wantsProblemDetails {
             var error = HTTPError(EventRejection.cancelled)
-            if let event = try await view.cancelledEvent(id) {
-                let json = event.withJSON { ByteBuffer($0) }
-                error.extensions = JSONObject(members: [.init(name: "event", value: try JSON(utf8: json.readableBytesView))])
+            if let json = try await events.cancelledEvent(id) {
+                error.extensions = JSONObject(members: [.init(name: "event", value: try JSON(utf8: json))])
             }
             throw error
         }
@@ -93,10 +91,8 @@ private struct EventRoutes: Sendable {
     private func getEventFromIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
         guard api.settings.reads == .everyone else { return .needsTask }
         let id = EventID(rawValue: try context.id())
-        guard let view = try api.indexView(for: request), let event = view.indexedEvent(id) else {
-            return .needsTask
-        }
-        events.countIndexRead()
+        guard let view = try api.indexView(for: request), let event = view.event(id) else { return .needsTask }
+        events.countRead()
         return .response(try response(event, to: request, view))
     }
 
@@ -110,7 +106,7 @@ private struct EventRoutes: Sendable {
             isKnown ? Response(status: .notModified) : Response(jsonBytes: event.withJSON { ByteBuffer($0) })
         response.headers.append(HTTPField(name: .eTag, value: EntityTag(version).description))
         response.setCacheControl(for: api.settings.reads)
-        if event.isFromIndex { response.addAgeHeader(of: view) }
+        response.addAgeHeader(of: view)
         return response
     }
 }

@@ -5,74 +5,43 @@ internal import HTTPServer
 internal import HTTPTypes
 internal import NIOCore
 
-/// Searches for events, from the in-memory index or from PostgreSQL.
+/// Searches for events in the index.
 struct EventSearchRoutes: Sendable {
     let events: EventsModule
     let api: API
 
     var all: [Route] {
         [
-            Route(.get, "/v1/events", "listEvents", immediately: listInIndex, list),
-            Route(.get, "/v1/events/nearests", "findNearestEvents", immediately: findNearestInIndex, findNearest),
-            Route(.get, "/v1/events/nearest", "findNearestEventsSingular", immediately: findNearestInIndex, findNearest),
-            Route(.get, "/v1/events/clusters", "countEvents", immediately: countInIndex, count),
+            route("/v1/events", "listEvents", BoxRequest.self) { $0.response(to: $1) },
+            route("/v1/events/nearests", "findNearestEvents", NearestRequest.self) { $0.response(to: $1) },
+            route("/v1/events/nearest", "findNearestEventsSingular", NearestRequest.self) { $0.response(to: $1) },
+            route("/v1/events/clusters", "countEvents", ClusterRequest.self) { clusters, _ in clusters.response },
         ]
     }
 
-    private func findNearest(_ request: Request, _ context: RequestContext) async throws -> Response {
-        try await respond(request, context, NearestRequest.init) { try await $0.nearest($1).response(to: $1) }
-    }
-
-    private func findNearestInIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
-        try respondFromIndex(request, NearestRequest.init) { $0.indexedNearest($1)?.response(to: $1) }
-    }
-
-    private func list(_ request: Request, _ context: RequestContext) async throws -> Response {
-        try await respond(request, context, BoxRequest.init) { try await $0.events(in: $1).response(to: $1) }
-    }
-
-    private func listInIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
-        try respondFromIndex(request, BoxRequest.init) { $0.indexedEvents(in: $1)?.response(to: $1) }
-    }
-
-    private func count(_ request: Request, _ context: RequestContext) async throws -> Response {
-        try await respond(request, context, ClusterRequest.init) { view, search in
-            var json = ClusterJSON(try await view.clusters(search))
-            while json.writePart() { await Task.yield() }
-            return Response(jsonBytes: json.bytes)
-        }
-    }
-
-    private func countInIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
-        try respondFromIndex(request, ClusterRequest.init) { view, search in
-            view.indexedClusters(search).flatMap { clusters in
-                var json = ClusterJSON(clusters)
-                return json.writePart() ? nil : Response(jsonBytes: json.bytes)
-            }
-        }
-    }
-
-    private func respond<Search>(
-        _ request: Request, _ context: RequestContext, _ read: (JSON) throws -> Search,
-        _ find: (EventsView, Search) async throws -> Response
-    ) async throws -> Response {
-        try await api.requireReader(request, context)
-        let search = try read(request.queryFields())
-        let view = try await events.view(atLeast: try await api.position(request))
-        if let known = notModified(view, request) { return response(known, view) }
-        return response(try await find(view, search), view)
-    }
-
-    /// - Parameter find: returns `nil` if the search takes too long for an event loop
-    private func respondFromIndex<Search>(
-        _ request: Request, _ read: (JSON) throws -> Search, _ find: (EventsView, Search) -> Response?
-    ) throws -> ImmediateResponse {
-        guard api.settings.reads == .everyone else { return .needsTask }
-        let search = try read(request.queryFields())
-        guard let view = try api.indexView(for: request) else { return .needsTask }
-        guard let found = notModified(view, request) ?? find(view, search) else { return .needsLongTask }
-        events.countIndexRead()
-        return .response(response(found, view))
+    /// - Parameter respond: makes the response of what a search found
+    private func route<Search: EventRequest>(
+        _ path: String, _ operation: String, _ type: Search.Type,
+        _ respond: @escaping @Sendable (Search.Found, Search) -> Response
+    ) -> Route {
+        Route(
+            .get, path, operation,
+            immediately: { request, _ in
+                guard api.settings.reads == .everyone else { return .needsTask }
+                let search = try Search(request.queryFields())
+                guard let view = try api.indexView(for: request) else { return .needsTask }
+                guard let found = notModified(view, request) ?? view.findImmediately(search).map({ respond($0, search) })
+                else { return .needsLongTask }
+                events.countRead()
+                return .response(response(found, view))
+            },
+            { request, context in
+                try await api.requireReader(request, context)
+                let search = try Search(request.queryFields())
+                let view = try await events.view(atLeast: try await api.position(request))
+                if let known = notModified(view, request) { return response(known, view) }
+                return response(respond(try await view.find(search), search), view)
+            })
     }
 
     /// The response to a client that holds the list at the view's position. While the log does not grow no list changes, so that no
@@ -93,10 +62,10 @@ struct EventSearchRoutes: Sendable {
 }
 
 extension EntityTag {
-    /// The tag of a list: the view's position and mark. `nil` if the view reads PostgreSQL.
+    /// The tag of a list: the view's position and mark. `nil` if the log does not have that position yet.
     fileprivate init?(of view: EventsView) {
-        guard let end = view.end, let mark = view.listMark else { return nil }
-        self.init(version: end.position, mark: mark)
+        guard let mark = view.listMark else { return nil }
+        self.init(version: view.end.position, mark: mark)
     }
 }
 
@@ -137,35 +106,19 @@ extension TimeWindow {
     fileprivate var parameters: String { (from.map { "&from=\($0)" } ?? "") + (to.map { "&to=\($0)" } ?? "") }
 }
 
-/// The JSON of clusters, written in parts that an event loop can bear: 4,096 clusters take 4 ms.
-private struct ClusterJSON {
-    /// Number of clusters of one part. They take 0.1 ms.
-    private static let part = 100
-
-    private var rest: ArraySlice<EventCluster>
-    private var json = [UInt8(ascii: "[")]
-
-    init(_ clusters: [EventCluster]) { rest = clusters[...] }
-
-    var bytes: ByteBuffer { ByteBuffer(bytes: json + [UInt8(ascii: "]")]) }
-
-    /// - Returns: whether there is another part
-    mutating func writePart() -> Bool {
-        for cluster in rest.prefix(Self.part) {
-            if json.count > 1 { json.append(UInt8(ascii: ",")) }
-            let centre = cluster.centre
-            let object: JSON = [
-                "lat": JSON(centre.lat.positiveZero), "lon": JSON(centre.lon.positiveZero), "count": JSON(Int64(cluster.count)),
-                "bbox": .array(cluster.bbox.map { JSON($0.positiveZero) }),
+extension [EventCluster] {
+    fileprivate var response: Response {
+        let objects = map { cluster -> JSON in
+            [
+                "lat": JSON(cluster.centre.lat.positiveZero), "lon": JSON(cluster.centre.lon.positiveZero),
+                "count": JSON(Int64(cluster.count)), "bbox": .array(cluster.bbox.map { JSON($0.positiveZero) }),
             ]
-            json += object.utf8
         }
-        rest = rest.dropFirst(Self.part)
-        return !rest.isEmpty
+        return Response(json: .array(objects))
     }
 }
 
 extension Double {
-    /// The same number, without the sign of -0: equal minima of the index and of PostgreSQL may differ in it.
+    /// The same number, without the sign of -0: equal minima may differ in it.
     fileprivate var positiveZero: Double { self + 0 }
 }

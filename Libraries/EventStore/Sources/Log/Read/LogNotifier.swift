@@ -68,6 +68,9 @@ public final class LogNotifier: Service {
         end.max(page.through, ordering: .relaxed)
     }
 
+    /// Wakes the readers of this process that have not reached a position.
+    package func wake(at position: Int64) { wakeAll(at: position) }
+
     private func learn(_ tail: Int64) {
         // A lower end may be an older one, or the end of a log that lost its end.
         if end.max(tail, ordering: .relaxed).oldValue > tail { history.askForCheck() }

@@ -4,25 +4,14 @@ import Testing
 
 @testable import Events
 
-@Suite struct `Dividing the Earth into bands` {
-    @Test(
-        arguments: [
-            (-90, -1800), (-89.96, -1800), (-89.95, -1799), (-0.01, -1), (-0.0, 0), (0, 0), (0.0499, 0), (0.05, 1), (37.76, 755),
-            (90, 1800),
-        ] as [(Double, Int16)])
-    func `a band is a twentieth of a degree of latitude`(lat: Double, number: Int16) {
-        #expect(BandRange.band(lat: lat) == number)
-    }
-}
-
-@Suite struct `Covering a radius with ranges of bands` {
-    @Test(arguments: Around.allCases) func `the ranges cover every place within the radius`(around: Around) throws {
+@Suite struct `Covering a radius with degrees` {
+    @Test(arguments: Around.allCases) func `the degrees cover every place within the radius`(around: Around) throws {
         var generator = SeededGenerator(seed: 31)
         var within = 0
         for _ in 0..<60 {
             let centre = around.place(using: &generator)
             let radius = Radius.random(using: &generator)
-            let ranges = RangesByBand(BandRange.covering(centre, kilometres: radius))
+            let ranges = Ranges(Sphere.degrees(around: centre, kilometres: radius))
             // Also under every longitude that names the centre.
             for name in names(of: centre) { try #require(ranges.cover(name), "\(name)") }
             for _ in 0..<80 {
@@ -37,14 +26,13 @@ import Testing
         #expect(within > 2_000)
     }
 
-    @Test func `a small radius has few ranges, and half the Earth's circumference covers every place`() {
-        let few = BandRange.covering(Coordinates(lat: 37.76, lon: -122.43), kilometres: 20)
-        #expect(few.map(\.band) == Array(751...758))
-        #expect(few.allSatisfy { $0.east - $0.west < 0.46 })
+    @Test func `a small radius has few degrees, and half the Earth's circumference covers every place`() {
+        let few = Sphere.degrees(around: Coordinates(lat: 37.76, lon: -122.43), kilometres: 20)
+        #expect(few.latitudes.upperBound - few.latitudes.lowerBound < 0.37)
+        #expect(few.longitudes.map { $0.upperBound - $0.lowerBound < 0.46 } == [true])
         for lat in [-90.0, -37, 0, 51.5, 90] {
-            let ranges = BandRange.covering(Coordinates(lat: lat, lon: 179), kilometres: 20_100)
-            #expect(ranges.map(\.band) == Array(-1800...1800))
-            #expect(ranges.allSatisfy { $0.west == -180 && $0.east == 180 })
+            let all = Sphere.degrees(around: Coordinates(lat: lat, lon: 179), kilometres: 20_100)
+            #expect(all.latitudes == -90...90 && all.longitudes == [-180...180])
         }
     }
 
@@ -52,12 +40,10 @@ import Testing
         var generator = SeededGenerator(seed: 33)
         for _ in 0..<60 {
             let centre = around.place(using: &generator)
-            let ranges = BandRange.covering(centre, kilometres: Radius.random(using: &generator))
-            for ofBand in Dictionary(grouping: ranges, by: \.band).values {
-                let ordered = ofBand.sorted { $0.west < $1.west }
-                try #require(ordered.allSatisfy { -180 <= $0.west && $0.west <= $0.east && $0.east <= 180 }, "\(centre)")
-                try #require(zip(ordered, ordered.dropFirst()).allSatisfy { $0.east < $1.west }, "\(centre)")
-            }
+            let longitudes = Sphere.degrees(around: centre, kilometres: Radius.random(using: &generator)).longitudes
+            let ordered = longitudes.sorted { $0.lowerBound < $1.lowerBound }
+            try #require(ordered.allSatisfy { -180 <= $0.lowerBound && $0.upperBound <= 180 }, "\(centre)")
+            try #require(zip(ordered, ordered.dropFirst()).allSatisfy { $0.upperBound < $1.lowerBound }, "\(centre)")
         }
     }
 
@@ -65,7 +51,7 @@ import Testing
     private func nearby(_ centre: Coordinates, radius: Double, using generator: inout SeededGenerator) -> Coordinates {
         let innermost = Bool.random(using: &generator) ? 0.999 : 0
         let part = Double.random(in: innermost...1, using: &generator)
-        // Ranges end at the rim due east and west, and bands end at the rim due north and south.
+        // Longitudes end at the rim due east and west, and latitudes at the rim due north and south.
         let bearing: Double =
             switch Int.random(in: 0..<8, using: &generator) {
             case 0: 0
@@ -86,7 +72,7 @@ import Testing
 
 /// The regions that centres of searches are drawn from.
 enum Around: CaseIterable {
-    case anywhere, dateLine, onDateLine, northPole, southPole, poles, bandLimits, equator
+    case anywhere, dateLine, onDateLine, northPole, southPole, poles, equator
 
     func place(using generator: inout SeededGenerator) -> Coordinates {
         let anywhere = Places.anywhere(using: &generator)
@@ -99,8 +85,6 @@ enum Around: CaseIterable {
         case .northPole: Coordinates(lat: 90 - little, lon: anywhere.lon)
         case .southPole: Coordinates(lat: little - 90, lon: anywhere.lon)
         case .poles: Coordinates(lat: sign * 90, lon: anywhere.lon)
-        case .bandLimits:
-            Coordinates(lat: (anywhere.lat * BandRange.perDegree).rounded() / BandRange.perDegree, lon: anywhere.lon)
         case .equator: Coordinates(lat: 0, lon: sign * little)
         }
     }
@@ -118,12 +102,15 @@ private enum Radius {
     }
 }
 
-private struct RangesByBand {
-    private let byBand: [Int16: [BandRange]]
+private struct Ranges {
+    private let latitudes: ClosedRange<Double>
+    private let longitudes: [ClosedRange<Double>]
 
-    init(_ ranges: [BandRange]) { byBand = Dictionary(grouping: ranges, by: \.band) }
+    init(_ degrees: (latitudes: ClosedRange<Double>, longitudes: [ClosedRange<Double>])) {
+        (latitudes, longitudes) = degrees
+    }
 
     func cover(_ place: Coordinates) -> Bool {
-        byBand[BandRange.band(lat: place.lat)]?.contains { $0.west <= place.lon && place.lon <= $0.east } == true
+        latitudes.contains(place.lat) && longitudes.contains { $0.contains(place.lon) }
     }
 }
