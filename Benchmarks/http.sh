@@ -25,7 +25,7 @@ finish() {
 }
 trap finish EXIT
 
-start() { serve "$humon" humon HUMON_INDEX_MEGABYTES=4000; }
+start() { serve "$humon" humon HUMON_INDEX_MEGABYTES=4000 HUMON_EVENTS_PER_USER=0; }
 stop() {
     kill $server
     wait $server || true

@@ -91,7 +91,7 @@ class Server:
 class Node(Server, HumonServer):
     def __init__(self, place, number, url=None, **settings):
         port = PORT + 2 * number
-        settings = {"HUMON_ADMIN_PORT": str(port + 1), "HUMON_INDEX_MEGABYTES": "8000"} | settings
+        settings = {"HUMON_ADMIN_PORT": str(port + 1), "HUMON_INDEX_MEGABYTES": "8000", "HUMON_EVENTS_PER_USER": "0"} | settings
         super().__init__(f"node{number}", [HUMON, "serve"], place, port, url, **settings)
         self.serve(self.process, START_SECONDS)
 

@@ -48,8 +48,8 @@ struct Backend: Sendable {
         let index =
             memoryBytes > 0
             ? InMemoryReadModel(
-                EventsInMemory(limitBytes: memoryBytes, render: render, listener: changes), client: readers, notifier: notifier,
-                logger: logger)
+                EventsInMemory(limitBytes: memoryBytes, eventsPerUser: eventsPerUser, render: render, listener: changes),
+                client: readers, notifier: notifier, logger: logger)
             : nil
         log = EventLog(
             client: writer, projections: Self.projections, notifier: notifier, listeners: index.map { [$0] } ?? [],
@@ -58,7 +58,6 @@ struct Backend: Sendable {
         var composition = Composition(
             log: log, database: readers, dependencies: dependencies, notifier: index.map { _ in notifier },
             modules: StoredModule.all, logger: logger)
-        composition.add(EventQuota(limit: eventsPerUser))
         if let index {
             composition.add(index)
             composition.add(changes)

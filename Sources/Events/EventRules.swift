@@ -53,7 +53,7 @@ public enum DetailsChange: Sendable, Hashable {
 
 /// Every user may create events, and have as many live events as the quota says.
 /// - Parameters:
-///   - liveEvents: the number of the user's live events; `nil` if there is room
+///   - liveEvents: the number of the user's live events; `nil` if this node does not know it
 ///   - quota: 0 for none
 /// - Throws: ``EventRejection/tooManyEvents(maximum:)``
 func decideCreation(

@@ -32,28 +32,23 @@ public final class EventsModule: Sendable {
     let longSearches = LongSearches()
     private let commands: CommandHandler
     private let ids: IDAllocator
-    private let quota: EventQuota
 
     /// Reads from the composition's ``InMemoryReadModel``. A composition without one, such as that of a command, has no views.
     /// - Parameter render: writes an event as the API shows it, as the index does
     package convenience init(_ composition: Composition, render: @escaping EventRendering) {
         self.init(
             log: composition.log, database: composition.database, index: composition.find(),
-            changes: composition.find(ChangeFeed.self), render: render, quota: composition.find(EventQuota.self),
-            dependencies: composition.dependencies)
+            changes: composition.find(ChangeFeed.self), render: render, dependencies: composition.dependencies)
     }
 
     /// - Parameters:
     ///   - index: listens to the log's commits; `nil` for no views
     ///   - changes: listens to the index; `nil` for no streams of changes
     ///   - render: writes an event as the API shows it, as the index does
-    ///   - quota: `nil` for none
     init(
         log: EventLog, database: PostgresClient, index: InMemoryReadModel? = nil, changes: ChangeFeed? = nil,
-        render: @escaping EventRendering, quota: EventQuota? = nil,
-        dependencies: Dependencies
+        render: @escaping EventRendering, dependencies: Dependencies
     ) {
-        self.quota = quota ?? EventQuota(limit: 0)
         self.database = database
         self.index = index
         self.changes = changes
@@ -64,22 +59,21 @@ public final class EventsModule: Sendable {
         ids = IDAllocator(sequence: Self.ids.name, client: database, history: log.history)
     }
 
+    /// Creates an event. A user may exceed the quota by the creations that are under way, and while this node loads its index.
     /// - Returns: the event, and the position at which it is recorded
     /// - Throws: ``IndexFullError``, ``EventRejection/tooManyEvents(maximum:)``, and the errors of `CommandHandler.handle(_:by:_:)`
     public func create(_ details: EventDetails, by owner: UserID, context: CommandContext) async throws -> (
         id: EventID, position: Int64
     ) {
-        guard index?.content.isFull != true else { throw IndexFullError() }
-        let limit = quota.limit
-        let count = { @Sendable in try await self.liveEvents(of: owner, atMost: limit) }
-        let place = try await quota.withRoom(for: owner, counting: count) { live in
-            try await commands.handle(context, by: owner.stream) {
-                let created = try decideCreation(of: details, by: owner, liveEvents: live, quota: limit)
-                // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
-                let id = EventID(rawValue: try await ids.next())
-                return Decision(created, to: id.stream, after: 0, by: owner.rawValue)
-            }.place
-        }
+        let content = index?.content
+        guard content?.isFull != true else { throw IndexFullError() }
+        let place = try await commands.handle(context, by: owner.stream) {
+            let created = try decideCreation(
+                of: details, by: owner, liveEvents: content?.count(of: owner), quota: content?.quota ?? 0)
+            // An id conflicts if the sequence was set back after it handed the id out, for example by a fail-over.
+            let id = EventID(rawValue: try await ids.next())
+            return Decision(created, to: id.stream, after: 0, by: owner.rawValue)
+        }.place
         return try await waitUntilVisible(place)
     }
 

@@ -159,9 +159,6 @@ extension EventRow {
     /// The columns that ``Event/init(_:)`` reads.
     static let columns = RowLayout(table: "events", event).names
 
-    /// A condition for the events that lists show.
-    static let isLive: SQL = "NOT (is_cancelled OR is_hidden)"
-
     /// Copies all events of the read model, cancelled and hidden ones too, with the vectors that the writer computed. Another
     /// processor may compute another last bit. ``copied(_:)`` reads a row.
     static func copyAll(

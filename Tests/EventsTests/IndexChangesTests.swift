@@ -43,6 +43,7 @@ private func changes(of before: HeldEvent?, by events: EventDomainEvent...) -> I
     private struct Node {
         let index = EventIndex()
         var hidden = HiddenEvents()
+        var owned = OwnedEvents()
         var changes: [EventChange] = []
 
         mutating func apply(_ recorded: ArraySlice<(position: Int64, envelope: EventEnvelope<EventDomainEvent>)>) {
@@ -52,6 +53,7 @@ private func changes(of before: HeldEvent?, by events: EventDomainEvent...) -> I
             }
             index.apply(EventIndex.Batch(found.events), position: recorded.last?.position ?? 0)
             self.hidden.apply(found.events)
+            owned.apply(found.events, to: snapshot)
             changes += found.changes
         }
 
@@ -76,7 +78,7 @@ private func changes(of before: HeldEvent?, by events: EventDomainEvent...) -> I
                 updated(.concert),
             ]
             let event =
-                version == 1 ? .created(by: .bob, .picnic) : events.randomElement(using: &generator)
+                version == 1 ? .created(by: id < 3 ? .ann : .bob, .picnic) : events.randomElement(using: &generator)
             return (position, .of(id, version: version, event ?? .cancelled))
         }
     }
@@ -98,6 +100,11 @@ private func changes(of before: HeldEvent?, by events: EventDomainEvent...) -> I
         for node in nodes {
             #expect(node.contents == contents)
             #expect(node.index.snapshot.count == expected.values.count(where: \.isLive))
+            for owner in [UserID.ann, .bob] {
+                let own = expected.values.filter { $0.isLive && $0.owner == owner }.map(\.id.rawValue).sorted { $0 > $1 }
+                #expect(node.owned.page(of: owner, before: nil, limit: 8).map(\.rawValue) == own)
+                #expect(node.owned.count(of: owner) == own.count)
+            }
             #expect(node.changes.map(\.position) == Array(1...200))
             #expect(node.changes.map(\.before) == nodes[0].changes.map(\.before))
             #expect(node.changes.map(\.after) == nodes[0].changes.map(\.after))

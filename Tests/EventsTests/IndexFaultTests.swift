@@ -7,14 +7,15 @@ import Testing
 @Suite struct `An index that is not in use` {
     private static let context = CommandContext(requestID: "test")
 
-    @Test func `views are refused, and commands are carried out without a wait`() async throws {
+    @Test func `views are refused, and commands are carried out without a wait and a quota`() async throws {
         try await TestNode.with { node in
             // Nothing loads this one.
             let index = InMemoryReadModel(
-                EventsInMemory(limitBytes: 1_000_000, render: TestNode.render), client: node.client,
+                EventsInMemory(limitBytes: 1_000_000, eventsPerUser: 1, render: TestNode.render), client: node.client,
                 notifier: try #require(node.composition.notifier), logger: .quiet)
             let module = EventsModule(
                 log: node.log, database: node.client, index: index, render: TestNode.render, dependencies: .system)
+            try await node.create()
             let start = ContinuousClock.now
             let (id, position) = try await module.create(.picnic, by: .ann, context: Self.context)
             #expect(.now - start < .seconds(InMemoryReadModel.patienceSeconds))

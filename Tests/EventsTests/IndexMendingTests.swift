@@ -79,15 +79,18 @@ private final class Recorder: EventChangeListener {
                 try await node.create()
                 try await node.hide(node.create(.concert).id)
             }
-            _ = try await database.withClient { try await $0.query("UPDATE events_v1.events SET name = 'Lie'") }
+            _ = try await database.withClient { try await $0.query("UPDATE events_v1.events SET name = 'Lie', owner_id = 2") }
             try await TestNode.with(database, listener: recorder) { node in
                 let before = try await node.module.view()
+                #expect(try await node.own(of: .bob).count == 1)
                 try await Self.rebuild(database, node)
                 #expect(recorder.counts == [2, 0])
                 let after = try await node.module.view()
                 // The log did not grow, and the lists changed all the same.
                 #expect(after.end == before.end && after.listMark != before.listMark)
                 try await node.unhide(EventID(rawValue: 2))
+                #expect(try await node.own(of: .bob).isEmpty)
+                #expect(try await node.own().map(\.rawValue) == [2, 1])
                 #expect(try await node.found(by: .everywhere).count { $0.contains("Lie") } == 0)
                 #expect(try await node.module.verifyIndex().differences == [])
             }

@@ -16,6 +16,7 @@ private let away = NearestRequest.everywhere
             let hidden = try await second.hide(ids[2])
             for node in [first, second] {
                 #expect(try await node.found(by: away, since: hidden).isEmpty)
+                #expect(try await node.own(since: hidden).isEmpty)
                 #expect(try await node.module.verifyIndex().differences == [])
                 await #expect(throws: EventRejection.cancelled) { try await node.module.readEvent(ids[0]) }
                 await #expect(throws: EventRejection.notFound) { try await node.module.readEvent(ids[1]) }
@@ -25,6 +26,7 @@ private let away = NearestRequest.everywhere
             let shown = try await first.unhide(ids[1])
             for node in [first, second] {
                 #expect(try await node.found(by: away, since: shown).count == 1)
+                #expect(try await node.own(since: shown) == [ids[1]])
                 let event = try #require(try await node.module.view(atLeast: shown).event(ids[1]))
                 #expect(event.version == 3)
                 #expect(event.text.contains("Concert"))
@@ -42,8 +44,10 @@ private let away = NearestRequest.everywhere
                 try await first.hide(ids[1])
                 try await TestNode.with(database) { second in
                     #expect(second.module.indexStatus.count == 1)
+                    #expect(try await second.own() == [ids[2]])
                     let position = try await first.unhide(ids[1])
                     #expect(try await second.module.view(atLeast: position).event(ids[1]) != nil)
+                    #expect(try await second.own() == [ids[2], ids[1]])
                     #expect(try await second.module.verifyIndex().differences == [])
                 }
             }

@@ -39,14 +39,6 @@ import Users
         try await client.query("EXPLAIN \(query)").decode(String.self).joined(separator: "\n")
     }
 
-    @Test func `a page of a user's events scans its index`() async throws {
-        try await Self.with(events: 10_000) { client in
-            let own = try await Self.plan(
-                of: EventsModule.query(ofOwner: .ann, after: EventID(rawValue: 5_000), limit: 10), client)
-            #expect(own.contains("events_of_owner"), "\(own)")
-        }
-    }
-
     /// With statistics of 60 rows, a hash join that reads all of them looks cheaper than the keys.
     @Test func `the writer's plan of a small table finds the rows of a large one by their keys`() async throws {
         try await Self.with(events: 60, EventLog.sessionSettings) { client in

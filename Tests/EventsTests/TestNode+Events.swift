@@ -2,6 +2,7 @@ import Encoding
 import EventStore
 import Postgres
 import ServiceLifecycle
+import SpatialIndex
 import TestDatabase
 import Testing
 import Users
@@ -22,11 +23,12 @@ extension TestNode where Module == EventsModule {
     }
 
     /// - Parameters:
+    ///   - eventsPerUser: 0 for no quota
     ///   - isFilled: whether the body starts with the index in use
     ///   - listener: gets the changes instead of the node's feed of changes
     static func with(
-        _ database: TestDatabase, limitBytes: Int = 1_000_000_000, listens: Bool = true, isFilled: Bool = true,
-        listener: (any EventChangeListener)? = nil,
+        _ database: TestDatabase, limitBytes: Int = 1_000_000_000, eventsPerUser: Int = 0, listens: Bool = true,
+        isFilled: Bool = true, listener: (any EventChangeListener)? = nil,
         _ body: @escaping @Sendable (TestNode) async throws -> Void
     ) async throws {
         try await run(
@@ -35,7 +37,8 @@ extension TestNode where Module == EventsModule {
                 // Without heartbeats, so that tests can compare whole streams.
                 let changes = ChangeFeed(heartbeatSeconds: 86_400)
                 let index = InMemoryReadModel(
-                    EventsInMemory(limitBytes: limitBytes, render: render, listener: listener ?? changes),
+                    EventsInMemory(
+                        limitBytes: limitBytes, eventsPerUser: eventsPerUser, render: render, listener: listener ?? changes),
                     client: composition.database, notifier: try #require(composition.notifier),
                     logger: .quiet)
                 composition.log.add(index)
@@ -87,6 +90,12 @@ extension TestNode where Module == EventsModule {
     @discardableResult
     func unhide(_ id: EventID) async throws -> Int64 {
         try await module.unhide(id, context: CommandContext(requestID: "test")).position
+    }
+
+    /// The ids of a user's own events, as the API lists them.
+    func own(of owner: UserID = .ann, since position: Int64? = nil) async throws -> [EventID] {
+        try await module.ownEvents(of: owner, after: nil, limit: 1_000, atLeast: position).events
+            .map { EventID(rawValue: $0.entry.id) }
     }
 
     /// The API's answer for all events around a place.

@@ -104,7 +104,9 @@ struct TestAPI: Sendable {
                         // Without heartbeats, so that tests can compare whole streams.
                         let changes = ChangeFeed(heartbeatSeconds: 86_400)
                         let index = InMemoryReadModel(
-                            EventsInMemory(limitBytes: indexBytes, render: { $0.writeJSON(into: &$1) }, listener: changes),
+                            EventsInMemory(
+                                limitBytes: indexBytes, eventsPerUser: eventsPerUser, render: { $0.writeJSON(into: &$1) },
+                                listener: changes),
                             // A busy machine may not look at the log for seconds.
                             client: composition.database, notifier: try #require(composition.notifier),
                             staleAfter: .seconds(3_600),
@@ -115,7 +117,6 @@ struct TestAPI: Sendable {
                         services = loadsIndex ? [changes, index] : [changes]
                     }
                     own.add(hasher)
-                    own.add(EventQuota(limit: eventsPerUser))
                     let modules = ComposedModules(Module.all, serving: apps, in: own)
                     let twins = ComposedModules(Module.all, serving: apps, in: own)
                     let erasure = SubscriptionRunner(

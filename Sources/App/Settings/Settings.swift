@@ -175,8 +175,8 @@ struct Settings: Sendable {
             in: 0...1_000_000)
         eventsPerUser = reader.number(
             "HUMON_EVENTS_PER_USER",
-            "The maximum number of live events of a user; a further creation gets 422; 0 means no limit.", default: 1_000_000,
-            in: 0...1_000_000_000)
+            "The maximum number of live events of a user; a further creation gets 422; 0 means no limit. Creations at the same moment may exceed it, as may all that HUMON_WRITES_PER_MINUTE lets through while a server loads its index.",
+            default: 10_000, in: 0...1_000_000_000)
         drainSeconds = reader.number(
             "HUMON_DRAIN_SECONDS", "The time that a stopping server continues to serve while its health says not ready.",
             default: 0, in: 0...3_600)

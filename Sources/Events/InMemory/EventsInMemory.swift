@@ -3,26 +3,33 @@ internal import Logging
 internal import Postgres
 internal import SpatialIndex
 internal import Synchronization
+internal import Users
 
-/// The live events of a node in its index, and the hidden events beside it.
+/// The live events of a node in its index, and beside it the hidden events and the ids of each user's events.
 ///
 /// Thread-safe: requests read the content while ``InMemoryReadModel`` changes it. The model makes one change at a time.
 package final class EventsInMemory: Sendable {
     let index = EventIndex()
     let limit: Int
+    /// The largest number of live events of a user; 0 for no quota.
+    let quota: Int
     let render: EventRendering
     /// Whether a comparison is under way.
     let isCompared = Mutex(false)
     private let listener: (any EventChangeListener)?
-    private let hidden = Mutex(HiddenEvents())
+    private let beside = Mutex(BesideIndex())
 
     /// - Parameters:
-    ///   - limitBytes: the size of the index from which on this node takes no new events
+    ///   - limitBytes: the size of the content from which on this node takes no new events
+    ///   - eventsPerUser: the largest number of live events of a user; 0 for no quota
     ///   - render: writes an event as the API shows it. The bytes must depend on nothing but id, owner and details, because the index
     ///     keeps them while an event is hidden
     ///   - listener: learns every change of the index
-    package init(limitBytes: Int, render: @escaping EventRendering, listener: (any EventChangeListener)? = nil) {
+    package init(
+        limitBytes: Int, eventsPerUser: Int = 0, render: @escaping EventRendering, listener: (any EventChangeListener)? = nil
+    ) {
         limit = limitBytes
+        quota = eventsPerUser
         self.render = render
         self.listener = listener
     }
@@ -32,11 +39,22 @@ package final class EventsInMemory: Sendable {
     /// An earlier state counts while a reader holds it.
     var bytes: Int { presentBytes + index.backlogBytes }
 
-    private var presentBytes: Int { index.snapshot.bytes + hidden.withLock { $0.bytes } }
+    private var presentBytes: Int {
+        let snapshot = index.snapshot
+        return snapshot.bytes + beside.withLock { $0.hidden.bytes + ($0.owned?.bytes(of: snapshot.count) ?? 0) }
+    }
 
     /// What the node holds at one position: the index, and the hidden events, which are no part of it.
     var held: (snapshot: EventIndex.Snapshot, hidden: [EventID: HeldEvent]) {
-        hidden.withLock { (index.snapshot, $0.events) }
+        beside.withLock { (index.snapshot, $0.hidden.events) }
+    }
+
+    /// The number of a user's live events; `nil` while nothing is loaded.
+    func count(of owner: UserID) -> Int? { beside.withLock { $0.owned?.count(of: owner) } }
+
+    /// The ids of a user's live events before an event, newest first; `nil` while nothing is loaded.
+    func page(of owner: UserID, before event: EventID?, limit: Int) -> [EventID]? {
+        beside.withLock { $0.owned?.page(of: owner, before: event, limit: limit) }
     }
 
     /// Reads the tables of the read model in one transaction.
@@ -49,8 +67,8 @@ package final class EventsInMemory: Sendable {
         let rows = EventBulkLoad(estimate: Int(estimate.first ?? 0), render: render, logger: logger)
         try await rows.copy(connection)
         return { [self] cursor in
-            let events = rows.fill(index, at: cursor)
-            hidden.withLock { $0 = HiddenEvents(events) }
+            let loaded = rows.fill(index, at: cursor)
+            beside.withLock { $0 = loaded }
             listener?.indexLoaded(at: cursor)
         }
     }
@@ -58,10 +76,12 @@ package final class EventsInMemory: Sendable {
     /// Applies the next recorded events. The content then holds the log up to `end`.
     func apply(_ events: ArraySlice<(position: Int64, envelope: EventEnvelope<EventDomainEvent>)>, through end: LogCursor) {
         let snapshot = index.snapshot
-        let changes = hidden.withLock { hidden in
-            let changes = IndexChanges(events, render: render) { hidden.events[$0] ?? snapshot.event($0).map(HeldEvent.init) }
+        let changes = beside.withLock { beside in
+            let changes = IndexChanges(events, render: render) {
+                beside.hidden.events[$0] ?? snapshot.event($0).map(HeldEvent.init)
+            }
             index.apply(EventIndex.Batch(changes.events), position: end.position, mark: end.mark)
-            hidden.apply(changes.events)
+            beside.apply(changes.events, to: snapshot)
             return changes
         }
         listener?.indexApplied(changes.changes, through: end)
@@ -69,10 +89,10 @@ package final class EventsInMemory: Sendable {
 
     /// Replaces events by what the read model has. The content stays at its position, and the streams of changes begin again.
     func mend(_ events: [EventID: IndexChanges.Outcome]) {
-        let end = hidden.withLock { hidden in
+        let end = beside.withLock { beside in
             let snapshot = index.snapshot
             index.apply(EventIndex.Batch(events, isMend: true), position: snapshot.position, mark: snapshot.mark)
-            hidden.apply(events)
+            beside.apply(events, to: snapshot)
             return LogCursor(position: snapshot.position, mark: snapshot.mark)
         }
         listener?.indexLoaded(at: end)
@@ -80,13 +100,26 @@ package final class EventsInMemory: Sendable {
 
     /// Removes everything. The content is out of use.
     func removeAll() {
-        hidden.withLock { $0 = HiddenEvents() }
+        beside.withLock { $0 = BesideIndex() }
         index.removeAll()
         listener?.indexClosed()
     }
 
     /// Whether this node takes no new events.
     var isFull: Bool { presentBytes >= limit }
+}
+
+/// What a node holds beside its index.
+struct BesideIndex: Sendable {
+    var hidden = HiddenEvents()
+    /// The owners of the events in the index; `nil` while nothing is loaded.
+    var owned: OwnedEvents?
+
+    /// - Parameter before: the index before the change
+    mutating func apply(_ events: [EventID: IndexChanges.Outcome], to before: EventIndex.Snapshot) {
+        hidden.apply(events)
+        owned?.apply(events, to: before)
+    }
 }
 
 extension InMemoryReadModel {

@@ -10,6 +10,7 @@ final class EventBulkLoad: Sendable {
     private struct State: Sendable {
         var bulkLoad = EventIndex.BulkLoad()
         var hidden: [EventID: HeldEvent] = [:]
+        var owned = OwnedEvents()
         var saidAt = ContinuousClock.now
     }
 
@@ -35,6 +36,7 @@ final class EventBulkLoad: Sendable {
                 group.addTask {
                     defer { handover.stop() }
                     var (batch, hidden, json) = (EventIndex.Batch(), [EventID: HeldEvent](), [UInt8]())
+                    var owned: [(EventID, UserID)] = []
                     for await rows in handover.rows {
                         try rows.forEach { row in
                             let (event, vector) = try EventRow.copied(&row)
@@ -50,10 +52,12 @@ final class EventBulkLoad: Sendable {
                             batch.put(
                                 event.id, owner: event.owner, version: event.version, place: event.details.place, vector: vector,
                                 json: json)
+                            owned.append((event.id, event.owner))
                         }
-                        self.take(batch, hidden)
+                        self.take(batch, hidden, owned)
                         batch.removeAll()
                         hidden.removeAll()
+                        owned.removeAll(keepingCapacity: true)
                         handover.wasTaken()
                     }
                 }
@@ -71,10 +75,11 @@ final class EventBulkLoad: Sendable {
         }
     }
 
-    private func take(_ batch: EventIndex.Batch, _ hidden: [EventID: HeldEvent]) {
+    private func take(_ batch: EventIndex.Batch, _ hidden: [EventID: HeldEvent], _ owned: [(EventID, UserID)]) {
         state.withLock { state in
             state.bulkLoad.put(batch)
             state.hidden.merge(hidden) { _, new in new }
+            for (id, owner) in owned { state.owned.append(id, of: owner) }
             guard .now - state.saidAt >= .seconds(1) else { return }
             state.saidAt = .now
             let count = state.bulkLoad.count
@@ -84,12 +89,15 @@ final class EventBulkLoad: Sendable {
         }
     }
 
-    /// Makes the leaves of the index.
-    /// - Returns: the events that come back into the index if operators unhide them
-    func fill(_ index: EventIndex, at cursor: LogCursor) -> [EventID: HeldEvent] {
+    /// Makes the leaves of the index. Call this once.
+    /// - Returns: what belongs beside the index
+    func fill(_ index: EventIndex, at cursor: LogCursor) -> BesideIndex {
         state.withLock { state in
             index.fill(from: &state.bulkLoad, position: cursor.position, mark: cursor.mark)
-            return state.hidden
+            // Not shared with this value, so that the first change copies nothing.
+            var owned = exchange(&state.owned, with: OwnedEvents())
+            owned.sort()
+            return BesideIndex(hidden: HiddenEvents(state.hidden), owned: owned)
         }
     }
 }
