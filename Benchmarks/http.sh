@@ -102,7 +102,7 @@ psql -c 'VACUUM ANALYZE' -c CHECKPOINT
 curl -s -X POST -H 'tb-app-secret: benchmark' -H 'tb-device-token: bench' "$base/v1/users" >/dev/null
 
 echo "Start-up, $(psql -At -c 'SELECT count(*) FROM events') events, rows a second:"
-columns='id, version, owner_id, name, address, lat, lon, started_at, ended_at, is_cancelled, is_hidden, x, y, z'
+columns='id, version, owner_id, name, address, lat, lon, started_at, ended_at, is_cancelled, is_hidden'
 for _ in 1 2 3; do
     stop
     start

@@ -34,9 +34,8 @@ CREATE TABLE plain.attendances (LIKE attendances);
 INSERT INTO plain.users
 SELECT split_part(stream, '-', 2)::bigint, version, decode(personal->>'device', 'hex') FROM log.recorded_events WHERE type = 'UserCreated';
 INSERT INTO plain.events (
-    id, version, owner_id, name, address, lat, lon, started_at, ended_at, band, x, y, z, is_cancelled, is_hidden)
-SELECT split_part(r.stream, '-', 2)::bigint, r.version, d.owner, p.name, p.address, p.lat, p.lon, d.started_at, d.ended_at,
-    floor(p.lat * 20)::smallint, cosd(p.lat) * cosd(p.lon), cosd(p.lat) * sind(p.lon), sind(p.lat), false, false
+    id, version, owner_id, name, address, lat, lon, started_at, ended_at, is_cancelled, is_hidden)
+SELECT split_part(r.stream, '-', 2)::bigint, r.version, d.owner, p.name, p.address, p.lat, p.lon, d.started_at, d.ended_at, false, false
 FROM log.recorded_events AS r
 CROSS JOIN LATERAL json_to_record(r.data) AS d (owner bigint, started_at timestamptz, ended_at timestamptz)
 CROSS JOIN LATERAL json_to_record(r.personal) AS p (name text, address text, lat float8, lon float8)
@@ -66,8 +65,8 @@ WHERE r.type = 'AttendanceRemoved' AND a.event_id = split_part(r.stream, '-', 2)
     AND a.user_id = split_part(r.stream, '-', 3)::bigint;
 SQL
 cat >equal.sql <<'SQL'
-SELECT (SELECT count(*) FROM (SELECT id, version, owner_id, name, address, lat, lon, started_at, ended_at, band, is_cancelled FROM events
-        EXCEPT SELECT id, version, owner_id, name, address, lat, lon, started_at, ended_at, band, is_cancelled FROM plain.events) AS a)
+SELECT (SELECT count(*) FROM (SELECT id, version, owner_id, name, address, lat, lon, started_at, ended_at, is_cancelled FROM events
+        EXCEPT SELECT id, version, owner_id, name, address, lat, lon, started_at, ended_at, is_cancelled FROM plain.events) AS a)
     + (SELECT count(*) FROM (SELECT * FROM users EXCEPT SELECT * FROM plain.users) AS a)
     + (SELECT count(*) FROM (SELECT * FROM attendances EXCEPT SELECT * FROM plain.attendances) AS a)
     + abs((SELECT count(*) FROM events) - (SELECT count(*) FROM plain.events));

@@ -17,9 +17,14 @@ public final class EventsModule: Sendable {
 
     /// All events of an owner, cancelled and hidden ones too.
     static let ofOwner = PersonalStreams(of: UserDomainEvent.category) { owner, database in
-        try await StateReader(of: EventsProjection(), client: database).rows(
-            "SELECT id FROM \(identifier: EventsProjection.schema).events WHERE owner_id = \(owner) ORDER BY id"
-        ).decode(Int64.self).map { PersonalStream(EventID(rawValue: $0).stream, endsWith: EventDomainEvent.erased) }
+        try await StateReader(of: EventsProjection(), client: database).rows(EventsModule.query(ofOwner: owner))
+            .decode(Int64.self).map(EventID.init(rawValue:)).sorted { $0.rawValue < $1.rawValue }
+            .map { PersonalStream($0.stream, endsWith: EventDomainEvent.erased) }
+    }
+
+    /// Selects the ids in any order. In their own order PostgreSQL might read the whole table by its key.
+    static func query(ofOwner owner: Int64) -> SQL {
+        "SELECT id FROM \(identifier: EventsProjection.schema).events WHERE owner_id = \(owner)"
     }
 
     let database: PostgresClient

@@ -1,14 +1,13 @@
 internal import Encoding
 internal import EventStore
 internal import Postgres
-internal import SpatialIndex
 internal import Users
 
-/// The read model of events: their present details, and their places on the unit sphere.
+/// The read model of events: their present details. Nodes copy it into their indexes, and commands read an event by its id.
 struct EventsProjection: Projection {
     static let name = "events"
-    static let version: Int32 = 1
-    static let personalColumns: Set<String> = ["name", "address", "lat", "lon", "band", "x", "y", "z"]
+    static let version: Int32 = 2
+    static let personalColumns: Set<String> = ["name", "address", "lat", "lon"]
 
     struct Changes: Sendable, Hashable {
         /// The events of the batch's `EventCreated`, as the whole batch leaves them, by id.
@@ -31,20 +30,22 @@ struct EventsProjection: Projection {
             lon double precision NOT NULL,
             started_at timestamptz NOT NULL,
             ended_at timestamptz,
-            -- The latitude's twentieth of a degree, and the place on the unit sphere.
-            band smallint NOT NULL,
-            x double precision NOT NULL,
-            y double precision NOT NULL,
-            z double precision NOT NULL,
             is_cancelled boolean NOT NULL,
             is_hidden boolean NOT NULL
+        ) WITH (
+            -- Room on each page for changed rows. No index has a column that changes, so that these are HOT updates.
+            fillfactor = 90,
+            -- As for the log: a vacuum writes the summaries that events_of_owner lacks.
+            autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 200000
         );
         """
 
+    /// For erasures and exports of persons. A summary tells which owners the rows of 32 pages have, about 2,000. A B-tree would make each
+    /// insertion write a random page.
     static let indexes =
         """
-        CREATE INDEX events_near ON events (band, lon);
-        CREATE INDEX events_of_owner ON events (owner_id, id);
+        CREATE INDEX events_of_owner ON events USING brin (owner_id int8_bloom_ops (n_distinct_per_range = 2000))
+        WITH (pages_per_range = 32, autosummarize = off);
         """
 
     func fold(_ envelopes: [EventEnvelope<EventDomainEvent>]) -> Changes {
@@ -62,8 +63,8 @@ struct EventsProjection: Projection {
 
     func writes(for changes: Changes, in schema: String) -> [Write] {
         let erased = changes.erased.map(\.rawValue)
-        return .inserting(changes.created.map(EventRow.Written.init), EventRow.layout, in: schema)
-            + .updating(changes.changed.filter { $0.details != nil }.map(EventRow.Written.init), EventRow.details, in: schema)
+        return .inserting(changes.created, EventRow.layout, in: schema)
+            + .updating(changes.changed.filter { $0.details != nil }, EventRow.details, in: schema)
             + .updating(changes.changed.filter { $0.isCancelled != nil }, EventRow.cancellation, in: schema)
             + .updating(changes.changed.filter { $0.isHidden != nil }, EventRow.hiding, in: schema)
             + (erased.isEmpty ? [] : [.run("DELETE FROM \(identifier: schema).events WHERE id = ANY(\(erased))")])
@@ -108,44 +109,22 @@ struct EventRow: Sendable, Hashable {
 }
 
 extension EventRow {
-    /// A row with the columns of its place, which the details give.
-    struct Written: Sendable {
-        fileprivate let row: EventRow
-        fileprivate let vector: UnitVector?
-
-        init(_ row: EventRow) {
-            self.row = row
-            vector = row.details.map { UnitVector($0.coordinates) }
-        }
-    }
-
-    /// The columns that make an event, in the order in which ``Event/init(_:)`` reads them.
-    private static let event: [RowLayout<Written>.Column] = [
-        .init("id") { $0.row.id.rawValue },
-        .init("owner_id") { $0.row.owner?.rawValue },
-        .init("version") { $0.row.version },
-        .init("name") { $0.row.details?.name },
-        .init("address") { $0.row.details?.address },
-        .init("lat") { $0.row.details?.coordinates.lat },
-        .init("lon") { $0.row.details?.coordinates.lon },
-        .init("started_at") { $0.row.details?.startedAt },
-        .init("ended_at") { $0.row.details?.endedAt },
-        .init("is_cancelled") { $0.row.isCancelled ?? false },
-        .init("is_hidden") { $0.row.isHidden ?? false },
+    /// In the order in which ``Event/init(_:)`` reads them.
+    private static let event: [RowLayout<EventRow>.Column] = [
+        .init("id") { $0.id.rawValue },
+        .init("owner_id") { $0.owner?.rawValue },
+        .init("version") { $0.version },
+        .init("name") { $0.details?.name },
+        .init("address") { $0.details?.address },
+        .init("lat") { $0.details?.coordinates.lat },
+        .init("lon") { $0.details?.coordinates.lon },
+        .init("started_at") { $0.details?.startedAt },
+        .init("ended_at") { $0.details?.endedAt },
+        .init("is_cancelled") { $0.isCancelled ?? false },
+        .init("is_hidden") { $0.isHidden ?? false },
     ]
 
-    /// The columns of the place. No search reads ``band(lat:)`` and its index.
-    private static let search: [RowLayout<Written>.Column] = [
-        .init("band") { $0.row.details.map { EventRow.band(lat: $0.coordinates.lat) } },
-        .init("x") { $0.vector?.x },
-        .init("y") { $0.vector?.y },
-        .init("z") { $0.vector?.z },
-    ]
-
-    /// From -1,800 at the south pole to 1,800 at the north pole: a band is 5.6 km of latitude.
-    static func band(lat: Double) -> Int16 { Int16((lat * 20).rounded(.down)) }
-
-    static let layout = RowLayout(table: "events", event + search)
+    static let layout = RowLayout(table: "events", event)
     static let details = layout.without("owner_id").without("is_cancelled").without("is_hidden")
     static let cancellation = flag("is_cancelled") { $0.isCancelled }
     static let hiding = flag("is_hidden") { $0.isHidden }
@@ -157,21 +136,14 @@ extension EventRow {
 
 extension EventRow {
     /// The columns that ``Event/init(_:)`` reads.
-    static let columns = RowLayout(table: "events", event).names
+    static let columns = layout.names
 
-    /// Copies all events of the read model, cancelled and hidden ones too, with the vectors that the writer computed. Another
-    /// processor may compute another last bit. ``copied(_:)`` reads a row.
+    /// Copies all events of the read model, cancelled and hidden ones too. ``Event/init(_:)`` reads a row.
     static func copyAll(
         _ connection: LeasedConnection, _ body: @escaping @Sendable (CopiedRows) throws -> Void
     ) async throws {
-        let columns = event.map(\.name) + ["x", "y", "z"]
         try await connection.copyRows(
-            of: "events", in: EventsProjection.schema, columns: columns, atOnce: 1_000, body)
-    }
-
-    /// - Throws: `FormatError`, `CellError`
-    static func copied(_ row: inout CopiedRow) throws -> (Event, UnitVector) {
-        (try Event(&row), try UnitVector(storedX: try row.next(), y: try row.next(), z: try row.next()))
+            of: "events", in: EventsProjection.schema, columns: event.map(\.name), atOnce: 1_000, body)
     }
 }
 
@@ -213,18 +185,5 @@ extension Event {
                 (humon log verify), humon projections rebuild \(EventsProjection.name) mends it
                 """)
         }
-    }
-}
-
-extension UnitVector {
-    /// Makes a unit vector from a row of the read model.
-    /// - Throws: ``FormatError``
-    init(storedX x: Double, y: Double, z: Double) throws(FormatError) {
-        // Rounding keeps a coordinate of a unit vector at 1 or below; the last bit may differ on another processor.
-        let range = -1.000_001...1.000_001
-        guard range.contains(x), range.contains(y), range.contains(z) else {
-            throw FormatError("x, y or z of the read model \(EventsProjection.schema) is not a number from -1 to 1")
-        }
-        self.init(x: x, y: y, z: z)
     }
 }

@@ -39,10 +39,29 @@ import Users
         try await client.query("EXPLAIN \(query)").decode(String.self).joined(separator: "\n")
     }
 
+    @Test func `the events of a person are found by the summaries of their pages`() async throws {
+        try await Self.with(events: 10_000) { client in
+            let plan = try await Self.plan(of: EventsModule.query(ofOwner: 7), client)
+            #expect(plan.contains("Bitmap Index Scan on events_of_owner"), "\(plan)")
+        }
+    }
+
+    @Test func `a change of an event's place touches no index`() async throws {
+        try await Self.with(events: 1_000) { client in
+            let changed = EventRow(id: EventID(rawValue: 500), version: 2, details: .concert)
+            let hot = try await client.withTransaction { connection in
+                _ = try await connection.run(Self.writes(.init(changed: [changed])).map(\.statement))
+                return try await connection.query("SELECT pg_stat_get_xact_tuples_hot_updated('events_v2.events'::regclass)")
+                    .decode(Int64.self)
+            }
+            #expect(hot == [1])
+        }
+    }
+
     /// With statistics of 60 rows, a hash join that reads all of them looks cheaper than the keys.
     @Test func `the writer's plan of a small table finds the rows of a large one by their keys`() async throws {
         try await Self.with(events: 60, EventLog.sessionSettings) { client in
-            try await client.query("ANALYZE events_v1.events")
+            try await client.query("ANALYZE events_v2.events")
             let changed = (1...3).map { EventRow(id: EventID(rawValue: $0), version: 2, details: .picnic) }
             let plan = try await Self.plan(of: Self.writes(.init(changed: changed))[0].statement, client)
             #expect(plan.contains("Nested Loop"), "\(plan)")

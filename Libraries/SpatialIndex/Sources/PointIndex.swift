@@ -73,7 +73,7 @@ public final class PointIndex: Sendable {
 extension PointIndex {
     /// Where and when a point is.
     public struct Location: Sendable, Hashable {
-        /// The vector decides all distances. Another program may have computed it, with other last bits than ``UnitVector/init(latitude:longitude:)``.
+        /// The vector decides all distances.
         public var vector: UnitVector
         /// Degrees north. Boxes compare this number as it is.
         public var latitude: Double

@@ -39,7 +39,7 @@ final class EventBulkLoad: Sendable {
                     var owned: [(EventID, UserID)] = []
                     for await rows in handover.rows {
                         try rows.forEach { row in
-                            let (event, vector) = try EventRow.copied(&row)
+                            let event = try Event(&row)
                             guard !event.isCancelled else { return }
                             json.removeAll(keepingCapacity: true)
                             self.render(event, &json)
@@ -50,8 +50,7 @@ final class EventBulkLoad: Sendable {
                                 return
                             }
                             batch.put(
-                                event.id, owner: event.owner, version: event.version, place: event.details.place, vector: vector,
-                                json: json)
+                                event.id, owner: event.owner, version: event.version, place: event.details.place, json: json)
                             owned.append((event.id, event.owner))
                         }
                         self.take(batch, hidden, owned)

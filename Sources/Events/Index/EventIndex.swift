@@ -8,12 +8,9 @@ public typealias EventIndex = PointIndex
 
 extension EventIndex.Batch {
     /// Adds an event or replaces it, unless the index holds a later version of it.
-    /// - Parameter vector: from the read model, because another processor may compute another last bit; nil computes it
-    package mutating func put(
-        _ id: EventID, owner: UserID, version: Int32, place: EventPlace, vector: UnitVector? = nil, json: some Sequence<UInt8>
-    ) {
+    package mutating func put(_ id: EventID, owner: UserID, version: Int32, place: EventPlace, json: some Sequence<UInt8>) {
         let location = PointIndex.Location(
-            latitude: place.coordinates.lat, longitude: place.coordinates.lon, vector: vector,
+            latitude: place.coordinates.lat, longitude: place.coordinates.lon,
             span: place.startedAt.milliseconds...place.endsAt.milliseconds)
         put(id.rawValue, tag: owner.rawValue, version: version, at: location, payload: json)
     }

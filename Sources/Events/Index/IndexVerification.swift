@@ -144,7 +144,7 @@ private final class RowComparison: Sendable {
     }
 
     func take(_ row: inout CopiedRow) throws {
-        let (event, _) = try EventRow.copied(&row)
+        let event = try Event(&row)
         guard !event.isCancelled, !changed.contains(event.id) else { return }
         state.withLock { state in
             state.json.removeAll(keepingCapacity: true)
