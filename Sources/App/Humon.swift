@@ -71,7 +71,7 @@ struct StreamsCommands: ParsableCommand {
         commandName: "streams",
         abstract: "Show the recorded events and the state of one stream: user-1, event-12, attendance-12-1.",
         discussion: "EXAMPLE: humon streams show event-12",
-        subcommands: [StreamsListCommand.self, StreamsShowCommand.self, StreamsStateCommand.self, StreamsDiffCommand.self])
+        subcommands: [StreamsShowCommand.self, StreamsStateCommand.self, StreamsDiffCommand.self])
 }
 
 struct LogCommands: ParsableCommand {

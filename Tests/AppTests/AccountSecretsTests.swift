@@ -63,7 +63,7 @@ import Testing
                     for command in [
                         ["log", "search"], ["log", "search", "--json"], ["streams", "show", "account-1"],
                         ["streams", "show", "task-1"],
-                        ["streams", "state", "account-1"], ["streams", "list"], ["log", "verify"],
+                        ["streams", "state", "account-1"], ["log", "verify"],
                         ["projections", "verify", "--all"],
                     ] {
                         let result = try await HumonProcess.run(command, in: directory, environment: environment).succeeded()

@@ -17,17 +17,6 @@ import Testing
         try await HumonProcess.run(arguments, in: directory, environment: environment)
     }
 
-    /// Runs a command at a terminal. The output contains the lines of standard output and standard error.
-    private static func atTerminal(
-        _ arguments: String, in directory: URL, _ environment: [String: String]
-    ) async throws -> String {
-        let result = try await HumonProcess.run(
-            ["-q", "-e", "-c", "\(HumonProcess.executable.path) \(arguments)", "/dev/null"], in: directory,
-            environment: environment, executable: URL(fileURLWithPath: "/usr/bin/script"))
-        #expect(result.status == 0, "\(result.output)")
-        return result.output.replacing("\r\n", with: "\n")
-    }
-
     @Test func `with --version prints the version of the program alone`() async throws {
         try await HumonProcess.withDirectory { directory in
             let result = try await Self.humon(directory, [:], "--version")
@@ -83,20 +72,6 @@ import Testing
         #expect(commands.count > 20)
         let without = commands.filter { !$0.names.contains("--database") }.map(\.words)
         #expect(Set(without) == ["settings"])
-    }
-
-    @Test func `colours tables at a terminal, and nowhere else`() async throws {
-        try await HumonProcess.withDirectory { directory in
-            let environment = ["TERM": "xterm", "NO_COLOR": ""]
-            let coloured = try await Self.atTerminal("settings", in: directory, environment)
-            #expect(coloured.contains("\u{1B}[1mvalue\u{1B}[0m"), "\(coloured)")
-            for (name, value) in [("NO_COLOR", "1"), ("TERM", "dumb")] {
-                let plain = try await Self.atTerminal("settings", in: directory, environment.merging([name: value]) { $1 })
-                #expect(!plain.contains("\u{1B}") && plain.contains("HUMON_PORT"), "\(name): \(plain)")
-            }
-            let piped = try await Self.humon(directory, environment, "settings")
-            #expect(!piped.output.contains("\u{1B}") && piped.output.contains("HUMON_PORT"), "\(piped.output)")
-        }
     }
 }
 

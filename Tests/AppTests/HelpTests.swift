@@ -40,8 +40,8 @@ import Testing
     @Test func `each report is a command`() {
         let names = Self.commands().filter { $0.type is any ReportCommand.Type }.map { $0.words.joined(separator: " ") }
         let expected = [
-            "log tail", "log show", "log search", "log trace", "log stats", "streams list", "streams show", "streams state",
-            "streams diff", "projections list", "subscriptions list", "subscriptions parked",
+            "log tail", "log show", "log search", "log trace", "log stats", "streams show", "streams state", "streams diff",
+            "projections list", "subscriptions list", "subscriptions parked",
         ]
         #expect(names.sorted() == expected.sorted())
     }

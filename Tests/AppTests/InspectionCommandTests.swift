@@ -54,12 +54,7 @@ private struct Tool: Sendable {
 @Suite struct `The commands that read the log` {
     @Test func `the commands show, search, count and trace, and personal data appear only with --reveal`() async throws {
         try await Tool.with { tool in
-            let list = try await tool.objects("streams", "list", "--category", "event", "--limit", "3")
-            #expect(list.map { $0["stream"] } == ["event-1", "event-10", "event-11"])
-            let next = try await tool.run("streams", "list", "--category", "event", "--after", "event-11", "--limit", "1")
-            #expect(next.output.contains(#/\nevent +event-12 +2 /#))
-            #expect(next.error == "There may be more: --after event-12\n")
-            let unknown = try await tool.run("streams", "list", "--category", "evnet")
+            let unknown = try await tool.run("log", "tail", "--category", "evnet")
             #expect(unknown.status == 64)
             #expect(unknown.error.contains("There is no category evnet. Known: user, event, attendance, account, task."))
 

@@ -25,7 +25,7 @@ import Testing
 
     @Test func `a table for people has aligned columns, with numbers on the right`() throws {
         #expect(
-            try written(.text(isColoured: false)) { try $0.write(Self.rows) } == """
+            try written(.text) { try $0.write(Self.rows) } == """
                 stream     events  size bytes  last at                   state
                 event-12  1234567      1.5 kB  2013-09-16 00:00:00.123Z  ok
                 user-1         -1       999 B                            behind
@@ -44,36 +44,25 @@ import Testing
                 """)
     }
 
-    @Test func `only coloured output contains escape sequences`() throws {
-        let coloured = try written(.text(isColoured: true)) { try $0.write(Self.rows) }
-        #expect(coloured.contains("\u{1B}[1mstream\u{1B}[0m    "))
-        #expect(coloured.contains("\u{1B}[32mok\u{1B}[0m\n"))
-        #expect(coloured.contains("\u{1B}[33mbehind\u{1B}[0m\n"))
-        #expect(coloured.contains("\u{1B}[31mmissing\u{1B}[0m\n"))
-        #expect(!(try written(.text(isColoured: false)) { try $0.write(Self.rows) }).contains("\u{1B}"))
-        #expect(!(try written(.json) { try $0.write(Self.rows) }).contains("\u{1B}"))
-    }
-
-    @Test func `a state of a read model has a colour, and one column has one alignment`() throws {
-        for state in ReadModelStatus.State.allCases { #expect(JSON.string(state.rawValue).style(of: "state") != nil, "\(state)") }
+    @Test func `one column has one alignment`() throws {
         let rows: [JSONObject] = [["old": .number("1"), "end": "|"], ["old": "tea", "end": "|"]]
-        #expect(try written(.text(isColoured: false)) { try $0.write(rows) } == "old  end\n1    |\ntea  |\n")
+        #expect(try written(.text) { try $0.write(rows) } == "old  end\n1    |\ntea  |\n")
         let long: [JSONObject] = [
             ["old": .string(String(repeating: "x", count: 1_000)), "end": "|"], ["old": "tea", "end": "|"],
         ]
         #expect(
-            try written(.text(isColoured: false)) { try $0.write(long) }.hasSuffix(
+            try written(.text) { try $0.write(long) }.hasSuffix(
                 "tea" + String(repeating: " ", count: 59) + "|\n"))
     }
 
     @Test func `a table for people omits what only programs read`() throws {
         let row: JSONObject = ["a": "1", "id": "2"]
-        #expect(try written(.text(isColoured: false)) { try Table($0, omitting: ["id"]).write([row]) } == "a\n1\n")
+        #expect(try written(.text) { try Table($0, omitting: ["id"]).write([row]) } == "a\n1\n")
         #expect(try written(.json) { try Table($0, omitting: ["id"]).write([row]) } == "{\"a\":\"1\",\"id\":\"2\"}\n")
     }
 
     @Test func `rows that come one by one have one heading`() throws {
-        let lines = try written(.text(isColoured: false)) { output in
+        let lines = try written(.text) { output in
             let table = Table(output, leastWidths: ["position": 10])
             for (position, type) in [("9", "a"), ("1000000", "b")] {
                 try table.write([["position": .number(position), "type": .string(type)]])
@@ -89,16 +78,16 @@ import Testing
             "actor": .null,
         ]
         #expect(
-            try written(.text(isColoured: false)) { try $0.write(record) }
+            try written(.text) { try $0.write(record) }
                 == "recorded at  2013-09-16 00:00:00.123Z\ndata.name    Chess\ndata.end\ndata.lat     37.76\nactor\n")
-        #expect(try written(.text(isColoured: false)) { try $0.write(details: [["a": "1"], ["a": "2"]]) } == "a  1\n\na  2\n")
+        #expect(try written(.text) { try $0.write(details: [["a": "1"], ["a": "2"]]) } == "a  1\n\na  2\n")
         #expect(try written(.json) { try $0.write(record) } == JSON.object(record).text + "\n")
     }
 
     @Test func `stored control characters are escaped`() throws {
         let evil = "a\u{1B}[2J\u{9B}31m\nb\u{202E}c\u{7F}\t"
         let record: JSONObject = ["name": .string(evil), "list": [.string(evil)], evil: [evil: .string(evil)]]
-        for format in [Output.Format.text(isColoured: false), .json] {
+        for format in [Output.Format.text, .json] {
             let text = try written(format) { output in
                 try output.write(record)
                 try output.write([record, ["name": .string(evil), "list": .null, "state": .string(evil)]])
@@ -127,21 +116,20 @@ import Testing
 
     @Test func `a progress line has the amount, the rate and the remaining time, of all numbers`() {
         #expect(
-            ProgressBar.line("events", 5_000, of: 20_000, seconds: 2.5, isDrawn: false)
+            ProgressLines.line("events", 5_000, of: 20_000, seconds: 2.5)
                 == "events: 5,000 of 20,000, 2,000 a second, 8.0 s to go")
-        #expect(ProgressBar.line("", 20, of: 20, seconds: 0, isDrawn: true) == String(repeating: "█", count: 30) + " 20 of 20")
-        #expect(ProgressBar.line("", 1, of: 60, seconds: 60, isDrawn: false) == "1 of 60, 59 min 0 s to go")
+        #expect(ProgressLines.line("", 20, of: 20, seconds: 0) == "20 of 20")
+        #expect(ProgressLines.line("", 1, of: 60, seconds: 60) == "1 of 60, 59 min 0 s to go")
         let numbers: [(done: Int64, total: Int64)] = [
             (0, 1), (1, 1), (0, .max), (.max - 1, .max), (.max, .max), (922_337_203_685_477_581, .max), (.min, .max), (.max, 1),
         ]
-        let bar = ProgressBar()
+        let lines = ProgressLines()
         for (done, total) in numbers {
             for seconds in [0, 1e-9, 1, 1e300] {
                 let kept = max(0, min(done, total))
-                #expect(ProgressBar.line("", kept, of: total, seconds: seconds, isDrawn: true).contains(" of "))
+                #expect(ProgressLines.line("", kept, of: total, seconds: seconds).contains(" of "))
             }
-            bar.show(done, of: total)
+            lines.show(done, of: total)
         }
-        bar.stop()
     }
 }

@@ -66,7 +66,7 @@ struct DemoCommand: AsyncParsableCommand {
 private func fill(_ backend: Backend, _ world: DemoWorld, events count: Int) async throws -> DemoWorld.Gathering {
     var world = world
     let hosts = try await backend.signUp(world.hosts(forEvents: count))
-    let bar = ProgressBar("events")
+    let progress = ProgressLines("events")
     var last = world.gathering()
     var created = 0
     while created < count {
@@ -76,7 +76,7 @@ private func fill(_ backend: Backend, _ world: DemoWorld, events count: Int) asy
         }
         created += gatherings.count
         last = gatherings.last ?? last
-        bar.show(Int64(created), of: Int64(count))
+        progress.show(Int64(created), of: Int64(count))
     }
     return last
 }

@@ -34,9 +34,9 @@ struct ReportQuery: Sendable {
 enum ReportEnd: Sendable {
     /// The sentence stands for the rows if there are none.
     case complete(ifEmpty: String = "")
-    /// The same command with this argument goes on.
+    /// The same command goes on before this position.
     /// - because: why the report stopped early; `nil` if the page is full
-    case more(option: String, argument: String, because: String? = nil)
+    case more(before: LogCursor, because: String? = nil)
     /// A sentence for an operator who asked for something that does not exist.
     case nothing(String)
 }
@@ -51,13 +51,12 @@ extension ReportCommand {
         let output = options.output
         // Only programs read these members: an id of 36 characters would push the others aside.
         let table = Self.isTable ? Table(output, omitting: ["format", "id", "trace_id"]) : nil
-        let bar = ProgressBar()
+        let progress = ProgressLines()
         let (end, isEmpty) = try await options.database.reading(connections: 2) { client in
             let isEmpty = Mutex(true)
-            let query = ReportQuery(client: client, logger: .humon(.warning), progress: { bar.show($0, of: $1) }) { rows in
+            let query = ReportQuery(client: client, logger: .humon(.warning), progress: { progress.show($0, of: $1) }) { rows in
                 // A closed pipe shows only in a write.
                 guard !rows.isEmpty else { return try StandardOutput.checkReader() }
-                bar.stop()
                 isEmpty.withLock { $0 = false }
                 if let table { try table.write(rows) } else { try output.write(details: rows) }
             }
@@ -66,8 +65,8 @@ extension ReportCommand {
         switch end {
         case .complete(let sentence):
             if isEmpty, !sentence.isEmpty { try output.say(sentence) }
-        case .more(let option, let argument, let because):
-            output.note("\(because.map { "\($0) To go on" } ?? "There may be more"): --\(option) \(argument)")
+        case .more(let position, let because):
+            output.note("\(because.map { "\($0) To go on" } ?? "There may be more"): --before \(position)")
         case .nothing(let sentence): throw NegativeResult(sentence)
         }
     }
@@ -100,18 +99,12 @@ extension Redaction {
 /// The options that select domain events. A misspelt name would find no events, and look like a result.
 struct KindOptions: ParsableArguments {
     private static let types = Backend.domainEvents.flatMap { $0.storedTypes.map(\.name) }
+    private static let categories = Backend.domainEvents.map { $0.category }
 
     @Option(
         help: "Only domain events of this type, such as EventCreated.", completion: .list(types),
         transform: Parameter.word("type", types))
     var type: String?
-
-    @OptionGroup var streams: CategoryOption
-    var category: String? { streams.category }
-}
-
-struct CategoryOption: ParsableArguments {
-    private static let categories = Backend.domainEvents.map { $0.category }
 
     @Option(
         help: "Only streams of this category, such as event.", completion: .list(categories),

@@ -6,8 +6,7 @@ internal import Telemetry
 /// result; they go to standard error.
 struct Output: Sendable {
     enum Format: Sendable, Hashable {
-        case json
-        case text(isColoured: Bool)
+        case json, text
     }
 
     let format: Format
@@ -28,8 +27,8 @@ struct Output: Sendable {
     /// Prints rows member by member, with an empty line between two rows for people.
     /// - Throws: ``OutputClosed``, ``CommandFailure``
     func write(details rows: [JSONObject]) throws {
-        guard case .text(let isColoured) = format else { return try write(lines(of: rows)) }
-        try write(rows.map { details(of: $0, isColoured: isColoured) }.joined(separator: "\n"))
+        guard format == .text else { return try write(lines(of: rows)) }
+        try write(rows.map(details).joined(separator: "\n"))
     }
 
     /// Prints a sentence for people. Programs find the same in the objects.
@@ -50,18 +49,18 @@ struct Output: Sendable {
     func lines(of rows: [JSONObject]) -> String { rows.map { harmless(JSON.object($0).text) + "\n" }.joined() }
 
     /// The members of an object are printed on lines of their own, as `data.name`.
-    private func details(of row: JSONObject, isColoured: Bool) -> String {
-        let members = row.members.flatMap { member -> [(name: String, text: String, style: Style?)] in
+    private func details(of row: JSONObject) -> String {
+        let members = row.members.flatMap { member -> [(name: String, text: String)] in
             guard case .object(let object) = member.value, !object.members.isEmpty else {
-                return [(member.name, member.value.readable(as: member.name), member.value.style(of: member.name))]
+                return [(member.name, member.value.readable(as: member.name))]
             }
-            return object.members.map { ("\(member.name).\($0.name)", $0.value.readable(), nil) }
+            return object.members.map { ("\(member.name).\($0.name)", $0.value.readable()) }
         }
         let names = members.map { harmless($0.name.replacing("_", with: " ")) }
         let width = names.map(\.count).max() ?? 0
         return zip(names, members).map { name, member in
             let padding = String(repeating: " ", count: member.text.isEmpty ? 0 : width - name.count + 2)
-            return name.styled(.bold, isColoured) + padding + member.text.styled(member.style, isColoured) + "\n"
+            return name + padding + member.text + "\n"
         }.joined()
     }
 }

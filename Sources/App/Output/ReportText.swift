@@ -14,33 +14,6 @@ extension JSON {
         case .array, .object: harmless(self.text)
         }
     }
-
-    /// The colour of a word for the state of a thing, in a member with such a name.
-    func style(of name: String) -> Style? {
-        guard name.hasSuffix("state"), case .string(let word) = self else { return nil }
-        return switch word {
-        case "ok", "ready", "building", "under way", "equal", "applied", "dropped", "erased", "is replaced already":
-            .green
-        case "warn", "behind", "replaced", "interrupted", "other version": .yellow
-        case "bad", "missing", "ahead", "differs", "different", "extra": .red
-        default: word.hasPrefix("would be ") ? .yellow : nil
-        }
-    }
-}
-
-/// Source: ECMA-48, *Select Graphic Rendition*.
-enum Style: Int {
-    case bold = 1
-    case red = 31
-    case green = 32
-    case yellow = 33
-}
-
-extension String {
-    func styled(_ style: Style?, _ isColoured: Bool) -> String {
-        guard isColoured, let style else { return self }
-        return "\u{1B}[\(style.rawValue)m\(self)\u{1B}[0m"
-    }
 }
 
 /// Numbers as people read them.

@@ -31,7 +31,7 @@ final class Table: Sendable {
     /// - Throws: ``OutputClosed``, ``CommandFailure``
     func write(_ rows: [JSONObject]) throws {
         guard let first = rows.first else { return }
-        guard case .text(let isColoured) = output.format else { return try output.write(output.lines(of: rows)) }
+        guard output.format == .text else { return try output.write(output.lines(of: rows)) }
         try columns.withLock { columns in
             var text = ""
             if columns.isEmpty {
@@ -42,28 +42,24 @@ final class Table: Sendable {
                         name: name, width: max(name.count, leastWidths[name] ?? 0, width),
                         isNumeric: values.contains { $0.isNumber } && values.allSatisfy { $0.isNumber || $0 == .null })
                 }
-                text = Self.line(columns.map { ($0, harmless($0.name.replacing("_", with: " ")), .bold) }, isColoured)
+                text = Self.line(columns.map { ($0, harmless($0.name.replacing("_", with: " "))) })
             }
             for row in rows {
-                text += Self.line(
-                    columns.map { column in
-                        let value = row.value(of: column.name)
-                        return (column, value.readable(as: column.name), value.style(of: column.name))
-                    }, isColoured)
+                text += Self.line(columns.map { ($0, row.value(of: $0.name).readable(as: $0.name)) })
             }
             try output.write(text)
         }
     }
 
     /// One line, without spaces at its end.
-    private static func line(_ cells: [(column: Column, text: String, style: Style?)], _ isColoured: Bool) -> String {
+    private static func line(_ cells: [(column: Column, text: String)]) -> String {
         var (line, pending) = ("", "")
-        for (column, text, style) in cells {
+        for (column, text) in cells {
             let padding = String(repeating: " ", count: max(0, column.width - text.count))
             if text.isEmpty {
                 pending += padding + gap
             } else {
-                line += pending + (column.isNumeric ? padding : "") + text.styled(style, isColoured)
+                line += pending + (column.isNumeric ? padding : "") + text
                 pending = (column.isNumeric ? "" : padding) + gap
             }
         }

@@ -46,11 +46,11 @@ struct LogExportCommand: AsyncParsableCommand {
         try await options.database.reading(connections: 2) { client in
             let frame = ZstandardWriter(file)
             return try await withTaskCancellationHandler {
-                let bar = ProgressBar()
+                let lines = ProgressLines()
                 let summary = try await LogExport(client: client).write {
                     try frame.write($0)
                 } progress: {
-                    bar.show($0, of: $1)
+                    lines.show($0, of: $1)
                 }
                 try frame.finish()
                 return summary

@@ -40,16 +40,11 @@ struct LogImportCommand: AsyncParsableCommand {
             let summary: LogArchive.Summary = try await withPostgres(database.asOwner, logger: logger) { client in
                 let frame = ZstandardReader(input)
                 return try await withTaskCancellationHandler {
-                    let (reading, checking) = (ProgressBar("lines"), ProgressBar("recorded events"))
-                    defer {
-                        reading.stop()
-                        checking.stop()
-                    }
+                    let (reading, checking) = (ProgressLines("lines"), ProgressLines("recorded events"))
                     return try await LogImport(client: client).read(
                         from: { try frame.read() }, decodedBy: Backend.domainEvents, sequences: Backend.sequences,
                         isTrial: isTrial
                     ) { done, total in
-                        if total != nil { reading.stop() }
                         (total == nil ? reading : checking).show(done, of: total)
                     }
                 } onCancel: {

@@ -57,7 +57,7 @@ struct LogSearchCommand: ReportCommand {
             return found.events.isEmpty ? .nothing("No event matches.") : .complete()
         }
         return .more(
-            option: "before", argument: "\(try await LogReader(client: query.client).cursor(at: next))",
+            before: try await LogReader(client: query.client).cursor(at: next),
             because: found.events.count < limit ? "Stopped before position \(next), \(reach) positions back." : nil)
     }
 }

@@ -33,7 +33,6 @@ struct LogTraceCommand: ReportCommand {
         try query.show(events.map(personal.redaction.row))
         guard events.count == Self.limit else { return .complete() }
         return .more(
-            option: "before", argument: "\(LogCursor(position: first.position, of: first.envelope))",
-            because: "These are the last events.")
+            before: LogCursor(position: first.position, of: first.envelope), because: "These are the last events.")
     }
 }

@@ -23,9 +23,10 @@ struct LogVerifyCommand: AsyncParsableCommand {
         let output = options.output
         let verification = try await options.database.reading(connections: 2) { client in
             let reader = LogReader(client: client)
-            let (bar, tail) = (ProgressBar(), try await reader.tail())
-            var verification = try await LogVerification(of: reader, decodedBy: Backend.domainEvents) { bar.show($0, of: tail) }
-            bar.stop()
+            let (progress, tail) = (ProgressLines(), try await reader.tail())
+            var verification = try await LogVerification(of: reader, decodedBy: Backend.domainEvents) {
+                progress.show($0, of: tail)
+            }
             try await verification.examineTables(client, sequences: Backend.sequences) { check in
                 output.step("Comparing the tables: \(check.rawValue)")
             }

@@ -29,9 +29,9 @@ struct ProjectionsRebuildCommand: AsyncParsableCommand {
         if abort { return try await abortRebuild(output) }
         let clock = ContinuousClock()
         let start = clock.now
-        let bar = ProgressBar()
+        let progress = ProgressLines()
         let cutover = try await choice.rebuilding(options.database) { models in
-            try await models.rebuild { bar.show($0, output) }
+            try await models.rebuild { progress.show($0, output) }
         }
         let seconds = (clock.now - start) / .seconds(1)
         try output.write(

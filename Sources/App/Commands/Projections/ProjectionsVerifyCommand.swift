@@ -28,9 +28,9 @@ struct ProjectionsVerifyCommand: AsyncParsableCommand {
 
     func run() async throws {
         let output = options.output
-        let bar = ProgressBar()
+        let progress = ProgressLines()
         let comparisons = try await choice.tending(options.database, inBackground: true) { models in
-            try await models.verify(limit: limit) { bar.show($0, output) }
+            try await models.verify(limit: limit) { progress.show($0, output) }
         }
         try output.write(
             comparisons.map {

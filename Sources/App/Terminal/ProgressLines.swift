@@ -3,11 +3,9 @@ internal import Foundation
 internal import Synchronization
 internal import Telemetry
 
-/// The progress of a long task on standard error: how much is done, the rate, and the remaining time. A terminal gets one line that
-/// is drawn again and again; any other reader gets a new line at most once a second.
-final class ProgressBar: Sendable {
-    private static let width = 30
-    private static let secondsBetweenDrawings = 0.1
+/// The progress of a long task on standard error: how much is done, the rate, and the remaining time. There is a new line at most once a
+/// second, and at most one for each tenth of the task.
+final class ProgressLines: Sendable {
     private static let secondsBetweenLines = 1.0
     /// Without a total there is no next tenth to wait for.
     private static let secondsBetweenLinesWithoutTotal = 10.0
@@ -21,7 +19,6 @@ final class ProgressBar: Sendable {
     }
 
     private let title: String
-    private let isDrawn = Terminal.obeysEscapes(STDERR_FILENO)
     private let state = Mutex<State?>(nil)
 
     /// - Parameter title: the name of the task, for a command with several tasks
@@ -37,52 +34,32 @@ final class ProgressBar: Sendable {
         state.withLock { state in
             guard var shown = state else { return state = State(first: done, start: now) }
             let tenths = total.map { Int64(10 * Double(done) / Double($0)) } ?? shown.shownTenths + 1
-            let pauseOfLines = total == nil ? Self.secondsBetweenLinesWithoutTotal : Self.secondsBetweenLines
-            let pause = isDrawn ? Self.secondsBetweenDrawings : pauseOfLines
-            let isDue = (now - (shown.shownAt ?? shown.start)) / .seconds(1) >= pause && (isDrawn || tenths > shown.shownTenths)
+            let pause = total == nil ? Self.secondsBetweenLinesWithoutTotal : Self.secondsBetweenLines
+            let isDue = (now - (shown.shownAt ?? shown.start)) / .seconds(1) >= pause && tenths > shown.shownTenths
             guard isDue || (done == total && shown.shownAt != nil) else { return }
             (shown.shownAt, shown.shownTenths) = (now, tenths)
             let seconds = (now - shown.start) / .seconds(1)
-            let line = Self.line(title, done, of: total, from: shown.first, seconds: seconds, isDrawn: isDrawn)
-            // DECAWM is off meanwhile: a line that wraps would leave its beginning behind.
-            write(isDrawn ? "\r\u{1B}[K\u{1B}[?7l\(line)\u{1B}[?7h" + (done == total ? "\n" : "") : line + "\n")
+            LogSink.standardError.write(Self.line(title, done, of: total, from: shown.first, seconds: seconds) + "\n")
             state = done == total ? nil : shown
         }
     }
 
-    /// Ends the line that was drawn last; for a task that ended early.
-    func stop() {
-        state.withLock { state in
-            if isDrawn, state?.shownAt != nil { write("\n") }
-            state = nil
-        }
-    }
-
-    /// - Parameter isDrawn: whether the line has a bar
-    static func line(
-        _ title: String, _ done: Int64, of total: Int64?, from first: Int64 = 0, seconds: Double, isDrawn: Bool
-    ) -> String {
+    static func line(_ title: String, _ done: Int64, of total: Int64?, from first: Int64 = 0, seconds: Double) -> String {
         let rate = seconds > 0 ? (Double(done) - Double(first)) / seconds : 0
         let speed = rate >= 1 ? ", \(Figure.grouped(Int64(min(rate, 9e18)))) a second" : ""
         let name = title.isEmpty ? "" : "\(title): "
         guard let total else { return name + Figure.grouped(done) + speed }
         // As fractions: a file may announce any number.
-        let filled = min(width, Int(Double(width) * Double(done) / Double(total)))
-        let bar = isDrawn ? String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled) + " " : ""
         let left = (Double(total) - Double(done)) / rate
         let rest = rate > 0 && done < total ? ", \(Figure.duration(seconds: left.rounded(.up))) to go" : ""
-        return name + bar + "\(Figure.grouped(done)) of \(Figure.grouped(total))" + speed + rest
+        return name + "\(Figure.grouped(done)) of \(Figure.grouped(total))" + speed + rest
     }
 
-    private func write(_ text: String) { LogSink.standardError.write(text) }
-}
-
-extension ProgressBar {
     /// Shows the progress of a rebuild or a verification. Their last phases have no measure.
     func show(_ progress: ShadowProgress, _ output: Output) {
         switch progress.phase {
         case .loading: return show(progress.position, of: progress.tail)
-        case .makingIndexes, .comparing: stop()
+        case .makingIndexes, .comparing: state.withLock { $0 = nil }
         }
         output.step(progress.phase == .comparing ? "Comparing." : "Making the indexes.")
     }
