@@ -137,10 +137,9 @@ let targets: [[Target]] = [
     [
         .executableTarget(name: "humon", dependencies: ["App"]),
         .target(name: "HumonClient", path: "HumonClient/Sources"),
-        .executableTarget(name: "NearMe", dependencies: ["HumonClient"], path: "HumonClient/NearMe"),
         .testTarget(
             name: "HumonClientTests",
-            dependencies: ["humon", "HumonClient", "NearMe", "TestDatabase", "TestServer"], path: "HumonClient/Tests"),
+            dependencies: ["humon", "HumonClient", "TestDatabase", "TestServer"], path: "HumonClient/Tests"),
         .executableTarget(
             name: "FaultInjection",
             dependencies: [
@@ -169,7 +168,6 @@ let package = Package(
     products: [
         .executable(name: "humon", targets: ["humon"]),
         .library(name: "HumonClient", targets: ["HumonClient"]),
-        .executable(name: "near-me", targets: ["NearMe"]),
         // What the package in Benchmarks imports.
         .library(name: "Encoding", targets: ["Encoding"]),
         .library(

@@ -27,14 +27,13 @@ MANIFEST = """
 .target(name: "App", dependencies: ["HTTP", "Web"]),
 .executableTarget(name: "humon", dependencies: ["App"]),
 .target(name: "HumonClient", path: "HumonClient/Sources"),
-.executableTarget(name: "NearMe", dependencies: ["HumonClient"], path: "HumonClient/NearMe"),
 .testTarget(name: "EventsTests", dependencies: ["Events"]),
 """
 # The line of a target that a test adds.
 LAST = f"Package.swift:{MANIFEST.count(chr(10)) + 1}"
 LIBRARIES = ("Encoding", "Postgres", "EventStore", "HTTPServer")
 PROJECT = {
-    "Package.swift": MANIFEST, "Libraries/C/CLibPQ/module.modulemap": "", "HumonClient/NearMe/main.swift": "",
+    "Package.swift": MANIFEST, "Libraries/C/CLibPQ/module.modulemap": "",
     "HumonClient/Sources/API.swift": "", "Makefile": "## help  print this\nhelp:\n",
     **{f"Libraries/{name}/Sources/{name}.swift": "" for name in LIBRARIES},
     **{f"Sources/{name}/{name}Module.swift": "" for name in ("HTTP", "Web", "App", "humon")},
@@ -91,9 +90,8 @@ class Sources(Samples):
             with self.subTest(target=target, dependency=dependency):
                 manifest = MANIFEST + f'.target(name: "{target}", dependencies: ["{dependency}", "Encoding"]),\n'
                 self.broken(rule, {"Package.swift": manifest}, LAST)
-        for target, path in (("HumonClient", "HumonClient/Sources"), ("NearMe", "HumonClient/NearMe")):
-            manifest = MANIFEST + f'.target(name: "{target}", dependencies: ["Encoding"], path: "{path}"),\n'
-            self.broken(rule, {"Package.swift": manifest}, LAST)
+        manifest = MANIFEST + '.target(name: "HumonClient", dependencies: ["Encoding"], path: "HumonClient/Sources"),\n'
+        self.broken(rule, {"Package.swift": manifest}, LAST)
 
     def test_targets_have_folders(self):
         rule = sources.targets_have_folders

@@ -17,8 +17,6 @@ SURROUNDINGS = {
 
 def forbidden(target, libraries):
     if target.name in SEPARATE: return target.dependencies
-    # An example may import only products, like the program of a reader.
-    if not target.is_product: return target.dependencies - SEPARATE
     if target.is_library: return target.dependencies - libraries
     if target.name in SURROUNDINGS: return target.dependencies & (SURROUNDINGS[target.name] | SEPARATE)
     return target.dependencies & (SURROUNDINGS.keys() | SEPARATE | {"HTTPServer", "EmbeddedPostgres"})
@@ -28,7 +26,7 @@ def forbidden(target, libraries):
 def dependencies_point_one_way(tree):
     libraries = {target.name for target in tree.targets.values() if target.is_library}
     for target in tree.targets.values():
-        if target.is_product or target.folder == "HumonClient/NearMe":
+        if target.is_product:
             for name in sorted(forbidden(target, libraries)):
                 yield "Package.swift", target.line, f"{target.name} depends on {name}; move the code, see the table of ARCHITECTURE.md"
 
