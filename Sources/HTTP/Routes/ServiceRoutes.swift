@@ -35,7 +35,7 @@ extension API {
             body: embedded(documentation_docs_html)))
 
     /// The source of a policy that admits a text inside of the page.
-    private static func source(_ byte: @escaping (Int) -> UInt8) -> String {
+    private static func source(_ byte: (Int) -> UInt8) -> String {
         "'sha256-\(Data(SHA256.hash(embedded(byte).readableBytesView)).base64EncodedString())'"
     }
 }
@@ -50,8 +50,10 @@ extension StaticResponse {
     }
 }
 
-/// A text of the program in C.
+/// A text of the program in C. Into an array first: a buffer takes a sequence byte by byte, which needs a second in a debug build.
 /// - Parameter byte: the byte of the text at an index, and 0 behind its last byte
-private func embedded(_ byte: @escaping (Int) -> UInt8) -> ByteBuffer {
-    ByteBuffer(bytes: (0...).lazy.map(byte).prefix(while: { $0 != 0 }))
+private func embedded(_ byte: (Int) -> UInt8) -> ByteBuffer {
+    var bytes: [UInt8] = []
+    while case let next = byte(bytes.count), next != 0 { bytes.append(next) }
+    return ByteBuffer(bytes: bytes)
 }
