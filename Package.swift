@@ -172,7 +172,10 @@ let package = Package(
         .library(name: "Encoding", targets: ["Encoding"]),
         .library(
             name: "MeasuredTargets",
-            targets: ["App", "HTTP", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "SpatialIndex", "Encoding"]),
+            targets: [
+                "App", "HTTP", "HTTPServer", "Events", "Users", "EventStore", "EmbeddedPostgres", "Postgres", "SpatialIndex",
+                "Encoding",
+            ]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),

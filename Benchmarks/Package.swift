@@ -9,6 +9,7 @@ extension Target.Dependency {
     static var encoding: Self { .product(name: "Encoding", package: "humon") }
     static var measured: Self { .product(name: "MeasuredTargets", package: "humon") }
     static var nioCore: Self { .product(name: "NIOCore", package: "swift-nio") }
+    static var logging: Self { .product(name: "Logging", package: "swift-log") }
 }
 
 let package = Package(
@@ -22,12 +23,14 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", exact: "1.0.2"),
+        .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
     ],
     targets: [
         .executableTarget(
             name: "LogBenchmark",
             dependencies: [
-                .measured, .argumentParser, .product(name: "Logging", package: "swift-log"),
+                .measured, .argumentParser, .logging,
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             path: "Log"
@@ -42,6 +45,14 @@ let package = Package(
             path: "Load"
         ),
         .executableTarget(name: "IndexBenchmark", dependencies: [.measured, .argumentParser], path: "Index"),
+        .executableTarget(
+            name: "HummingbirdPeer",
+            dependencies: [
+                .measured, .encoding, .logging, .nioCore, .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+            ],
+            path: "Peers/Hummingbird"
+        ),
         .testTarget(name: "LoadGeneratorTests", dependencies: ["LoadGenerator", .encoding, .nioCore], path: "LoadTests"),
     ]
 )

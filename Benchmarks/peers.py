@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Compares humon with other ways to serve its reads and writes, and to append to a log, on the same events and in turns:
 
+- Hummingbird with its router and middleware around humon's modules (Peers/Hummingbird)
 - FastAPI, asyncpg and uvloop with earthdistance, with the same routes of v1 (Peers/fastapi_peer.py)
 - PostGIS with the statements of a server such as PostgREST, sent by pgbench
 - Redis with GEOSEARCH, driven by redis-benchmark
@@ -12,7 +13,7 @@ the systems. It ends at the first wrong answer and at the first error. It writes
 
 Usage: Benchmarks/peers.py [ROUNDS [SECONDS-A-ROW]], EVENTS=100000, PLACE=DIRECTORY to keep the events and the rounds: a later run
 with the same programs and the same seconds adds its rounds to them. Needs Python 3 with venv, PyPI once, wrk, pgbench, PostGIS,
-redis-server, nginx, and .build/release/humon or HUMON=another one.
+redis-server, nginx, HummingbirdPeer, and .build/release/humon or HUMON=another one.
 """
 
 import os, sys
@@ -21,7 +22,7 @@ import nodes
 
 sys.path += [f"{nodes.ROOT}/Benchmarks/Peers", f"{nodes.ROOT}/checks/harness"]
 import answers, report, seeding
-from http_systems import FastAPI, Humon, Nginx
+from http_systems import FastAPI, Hummingbird, Humon, Nginx
 from postgres import Cluster
 from redis_peer import Redis
 from sandbox import end_on_signals
@@ -64,15 +65,16 @@ def compare(place, systems):
     seeding.write_requests(place, EVENTS)
     seeding.seed(cluster, EVENTS)
     seeding.seed_appends(cluster)
+    hummingbird = started(Hummingbird(place, PORT + 3, cluster))
     fastapi = started(FastAPI(place, PORT, cluster))
     systems.append(PostGIS(cluster, EVENTS))
     redis, nginx = started(Redis(place, PORT + 1, cluster, EVENTS)), started(Nginx(place, PORT + 2, humon))
     systems += appends(cluster)
-    compared = answers.check(humon, fastapi, redis, cluster, EVENTS)
+    compared = answers.check(humon, hummingbird, fastapi, redis, cluster, EVENTS)
     print(f"{compared} answers are equal", flush=True)
     rounds = report.Rounds(place, report.conditions(cluster, EVENTS, SECONDS, CONNECTIONS))
     # pgbench warms each of its loads up.
-    measure_round(cluster, [humon, fastapi, redis, nginx], WARM_UP_SECONDS, False)
+    measure_round(cluster, [humon, hummingbird, fastapi, redis, nginx], WARM_UP_SECONDS, False)
     for _ in range(ROUNDS):
         print(f"round {len(rounds.loads) + 1}", flush=True)
         rounds.add(measure_round(cluster, systems, SECONDS, len(rounds.loads) % 2 == 1), load_average)

@@ -2,7 +2,7 @@
 
 import gzip, json, math, sys
 
-from http_systems import FastAPI, Humon
+from http_systems import FastAPI, Hummingbird, Humon
 from postgres import Cluster
 from redis_peer import EARTH_METRES, Redis
 from seeding import DATABASE, places
@@ -50,14 +50,15 @@ def of_postgis(cluster, statements):
     return [json.loads(text) for text in told.split(MARK)[:-1]]
 
 
-def check(humon: Humon, fastapi: FastAPI, redis: Redis, cluster: Cluster, events):
+def check(humon: Humon, hummingbird: Hummingbird, fastapi: FastAPI, redis: Redis, cluster: Cluster, events):
     """Compares the answers to the same requests as JSON. Returns the number of compared answers; ends the script at a wrong one."""
     compared = 0
     chosen = range(1, events, max(1, events // CHECKED))
     for id, of_sql in zip(chosen, of_postgis(cluster, [by_id(id) for id in chosen]), strict=True):
         path = f"/v1/events/{id}"
         ours = of_http(humon, path)
-        for name, theirs in (("FastAPI", of_http(fastapi, path)), ("PostGIS", of_sql), ("Redis", redis.event(id))):
+        for name, theirs in (
+            ("Hummingbird", of_http(hummingbird, path)), ("FastAPI", of_http(fastapi, path)), ("PostGIS", of_sql), ("Redis", redis.event(id))):
             compared += 1
             if ours != theirs:
                 sys.exit(f"{name} answers {path} wrongly: {theirs} instead of {ours}")
@@ -67,7 +68,8 @@ def check(humon: Humon, fastapi: FastAPI, redis: Redis, cluster: Cluster, events
             path = f"/v1/events/nearests?lat={lat}&lon={lon}&radius={radius}"
             ours = of_http(humon, path)
             for name, theirs, tolerance in (
-                ("FastAPI", of_http(fastapi, path), TOLERANCE), ("PostGIS", in_postgis[number], TOLERANCE),
+                ("Hummingbird", of_http(hummingbird, path), 0), ("FastAPI", of_http(fastapi, path), TOLERANCE),
+                ("PostGIS", in_postgis[number], TOLERANCE),
                 ("Redis", redis.nearest(number, radius), REDIS_TOLERANCE)):
                 compared += 1
                 what = difference(ours, theirs, lat, lon, radius * 1_000, tolerance)

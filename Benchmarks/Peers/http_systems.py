@@ -1,4 +1,4 @@
-"""The systems with HTTP: humon, FastAPI and nginx. As every system, each has a name and measures rows."""
+"""The systems with HTTP: humon, Hummingbird, FastAPI and nginx. As every system, each has a name and measures rows."""
 
 import os, urllib.error, urllib.request
 
@@ -59,6 +59,22 @@ class Humon(HTTPSystem):
 
     def stop(self):
         self.node.stop()
+
+
+class Hummingbird(HTTPSystem):
+    """Hummingbird's server, router and middleware around humon's modules, on humon's database, with an index of its own."""
+
+    name = "Hummingbird"
+
+    def __init__(self, place, port, cluster):
+        self.place, self.port = place, port
+        own = {"DATABASE_URL": f"postgres://humon@/postgres?host={cluster.socket}", "HUMON_INDEX_MEGABYTES": "8000"}
+        self.process = Process(
+            self.name, [nodes.ROOT + "/Benchmarks/.build/release/HummingbirdPeer", str(port)], f"{place}/hummingbird.log",
+            env=dict(os.environ, **own), cwd=place)
+
+    def prepare(self):
+        self.wait("/v1/events/1")
 
 
 class FastAPI(HTTPSystem):

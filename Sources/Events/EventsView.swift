@@ -27,13 +27,13 @@ public struct EventsView: Sendable {
 
     /// Finds what a request asks for.
     /// - Throws: `CancellationError`, and ``SearchesBusyError`` if the search is long
-    package func find<Request: EventRequest>(_ request: Request) async throws -> Request.Found {
+    public func find<Request: EventRequest>(_ request: Request) async throws -> Request.Found {
         request.found(try await longSearches.finish(request.search(snapshot)))
     }
 
     /// The same on an event loop.
     /// - Returns: `nil` if the search takes more than one part of ``LongSearches/visitsOfPart`` visits
-    package func findImmediately<Request: EventRequest>(_ request: Request) -> Request.Found? {
+    public func findImmediately<Request: EventRequest>(_ request: Request) -> Request.Found? {
         request.search(snapshot).firstPart().map { request.found($0) }
     }
 }

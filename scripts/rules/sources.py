@@ -224,6 +224,7 @@ USED_ELSEWHERE = {
     "libpq declares it": "PGRES_TUPLES_OK",
     "the compiler calls it": "appendInterpolation",
     "print and dump call it": "customMirror debugDescription",
+    "the benchmark of peers calls it": "withModules",
 }
 DECLARING = {"func", "var", "let", "struct", "class", "enum", "actor", "protocol", "typealias", "associatedtype"}
 # A comment, but not the rest of a URL in a literal; or a word, with what tells how it is used.

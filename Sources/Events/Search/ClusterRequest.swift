@@ -44,7 +44,7 @@ public struct EventCluster: Sendable, Hashable {
 }
 
 /// A search for the clusters of a view: one search for each part of it.
-package struct EventClusterSearch: PointSearch {
+public struct EventClusterSearch: PointSearch {
     /// Maximum number of clusters that the first part finds. An event loop has no time to write more.
     private static let clustersOfFirstPart = 100
 
@@ -54,7 +54,7 @@ package struct EventClusterSearch: PointSearch {
     private let columns: [Int]
     private var found: [(row: Int, column: Int, cluster: EventCluster)] = []
 
-    package init(_ request: ClusterRequest, _ snapshot: EventIndex.Snapshot) {
+    init(_ request: ClusterRequest, _ snapshot: EventIndex.Snapshot) {
         rest = request.grid.parts.map { part in
             snapshot.search(
                 ClusterQuery(
@@ -64,7 +64,7 @@ package struct EventClusterSearch: PointSearch {
         columns = request.grid.parts.map { $0.longitudes.count + 1 }
     }
 
-    package mutating func part(visits: Int) -> [EventCluster]? {
+    public mutating func part(visits: Int) -> [EventCluster]? {
         defer { isFirstPart = false }
         let share = max(1, visits / columns.count)
         while !rest.isEmpty {

@@ -1,8 +1,8 @@
-package import Encoding
-package import SpatialIndex
+public import Encoding
+public import SpatialIndex
 
 /// A request for events that a search of the index answers.
-package protocol EventRequest: Sendable {
+public protocol EventRequest: Sendable {
     associatedtype Search: PointSearch
     associatedtype Found: Sendable
 
@@ -15,19 +15,19 @@ package protocol EventRequest: Sendable {
 }
 
 extension NearestRequest: EventRequest {
-    package func search(_ snapshot: EventIndex.Snapshot) -> NearestSearch { snapshot.search(self) }
+    public func search(_ snapshot: EventIndex.Snapshot) -> NearestSearch { snapshot.search(self) }
 
-    package func found(_ page: EventIndex.Page) -> RenderedEvents { RenderedEvents(page: page) }
+    public func found(_ page: EventIndex.Page) -> RenderedEvents { RenderedEvents(page: page) }
 }
 
 extension BoxRequest: EventRequest {
-    package func search(_ snapshot: EventIndex.Snapshot) -> BoxedSearch { snapshot.search(self) }
+    public func search(_ snapshot: EventIndex.Snapshot) -> BoxedSearch { snapshot.search(self) }
 
-    package func found(_ page: EventIndex.Page) -> RenderedEvents { RenderedEvents(page: page) }
+    public func found(_ page: EventIndex.Page) -> RenderedEvents { RenderedEvents(page: page) }
 }
 
 extension ClusterRequest: EventRequest {
-    package func search(_ snapshot: EventIndex.Snapshot) -> EventClusterSearch { EventClusterSearch(self, snapshot) }
+    public func search(_ snapshot: EventIndex.Snapshot) -> EventClusterSearch { EventClusterSearch(self, snapshot) }
 
-    package func found(_ clusters: [EventCluster]) -> [EventCluster] { clusters }
+    public func found(_ clusters: [EventCluster]) -> [EventCluster] { clusters }
 }

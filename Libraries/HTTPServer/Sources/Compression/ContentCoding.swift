@@ -1,4 +1,4 @@
-package import NIOCore
+public import NIOCore
 
 /// A coding of a response's body. Source: RFC 9110, section 8.4.1; RFC 8878 for zstd.
 public enum ContentCoding: String, CaseIterable, Sendable {
@@ -6,7 +6,7 @@ public enum ContentCoding: String, CaseIterable, Sendable {
     case gzip
 
     /// - Returns: `nil` if memory is missing
-    package func compress(_ plain: ByteBuffer) -> ByteBuffer? {
+    public func compress(_ plain: ByteBuffer) -> ByteBuffer? {
         switch self {
         case .zstd: ZstdCompressor.compress(plain)
         case .gzip: GzipCompressor.compress(plain)
