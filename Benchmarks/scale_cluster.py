@@ -17,21 +17,23 @@ RESERVED_BYTES = 10 * 10**9
 TEMPORARY_BYTES = 5 * 10**9
 FILL_BATCH = 1_000_000
 
-# Requests of a file in turn, each with its token; all are made before the run, because wrk shares the machine with the server.
+# Requests of a file in turn, each with its token; all are made before the run, because wrk shares the machine with the server. With KEY
+# each request has an idempotency key of its own.
 LOAD = """
-local requests, number = {}, 0
+local requests, number, sent, key = {}, 0, 0, os.getenv("KEY")
 init = function()
     for line in io.lines(os.getenv("REQUESTS")) do
         local method, token, path, body = line:match("^(%S+) (%S+) (%S+) ?(.*)")
         local headers = method == "GET" and {} or { ["content-type"] = "application/json", ["tb-device-token"] = token }
         if os.getenv("GZIP") then headers["accept-encoding"] = "gzip" end
+        if key then headers["idempotency-key"] = "KEY" end
         table.insert(requests, wrk.format(method, path, headers, body ~= "" and body or nil))
     end
     number = math.random(#requests)
 end
 request = function()
-    number = number % #requests + 1
-    return requests[number]
+    number, sent = number % #requests + 1, sent + 1
+    return key and requests[number]:gsub("KEY", key .. sent, 1) or requests[number]
 end
 """
 
@@ -171,11 +173,11 @@ def write_requests(path, request, count=20_000):
         file.writelines(request() + "\n" for _ in range(count))
 
 
-def load(place, node, requests, seconds, connections=64, gzip=False):
-    """Runs wrk at full load. Returns requests a second, p50, p99 and the longest in milliseconds, and bytes of a response."""
+def load(place, node, requests, seconds, connections=64, gzip=False, key=None):
+    """Runs wrk at full load, with idempotency keys that begin with `key`. Returns requests a second, p50, p99 and the longest in milliseconds, and bytes of a response."""
     with open(place + "/load.lua", "w") as file:
         file.write(LOAD)
-    environment = dict(os.environ, REQUESTS=requests, **{"GZIP": "1"} if gzip else {})
+    environment = dict(os.environ, REQUESTS=requests, **{"GZIP": "1"} if gzip else {}, **{"KEY": key} if key else {})
     process = subprocess.run(
         ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", "-s", place + "/load.lua", f"http://127.0.0.1:{node.port}"],
         env=environment, stdout=subprocess.PIPE, text=True, check=True)

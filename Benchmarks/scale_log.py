@@ -8,6 +8,7 @@ from scale_cluster import RESERVED_BYTES, TEMPORARY_BYTES, World, load, write_re
 # The short log beside which appends are measured: its tables and indexes fit into a processor's cache.
 SHORT = 10_000
 LARGEST_TABLES = 6
+KEYED = "`POST /v1/events`, a key each"
 
 
 def size(cluster, database, schema):
@@ -84,7 +85,7 @@ def measure_one(cluster, total):
 def measure_appends(cluster, total, rounds, seconds):
     """Writes to a short log and to this one, in turns. Prints the rates and their ratios."""
     databases = [(SHORT, cluster.filled(SHORT)[0]), (total, cluster.filled(total)[0])]
-    kinds = {"`POST /v1/events`": World.created, "changes of old events": World.changed}
+    kinds = {"`POST /v1/events`": World.created, KEYED: World.created, "changes of old events": World.changed}
     started, files = [], {}
     try:
         for number, (length, database) in enumerate(databases):
@@ -102,7 +103,8 @@ def measure_appends(cluster, total, rounds, seconds):
             for number in range(rounds + 1):
                 for server in (0, 1) if number % 2 == 0 else (1, 0):
                     before, (wal, images) = cluster.processor_seconds(), cluster.wal()
-                    rate, p50, p99, longest, _, count = load(cluster.place, started[server], files[kind, server], seconds)
+                    rate, p50, p99, longest, _, count = load(
+                        cluster.place, started[server], files[kind, server], seconds, key=f"{time.time_ns()}-" if kind == KEYED else None)
                     after = cluster.wal()
                     processor = (cluster.processor_seconds() - before) / count * 1e6
                     row = rate, p50, p99, longest, (after[0] - wal) / count, (after[1] - images) / count, processor
@@ -118,7 +120,7 @@ def measure_appends(cluster, total, rounds, seconds):
 
 
 def report_appends(kinds, databases, found, rounds, seconds):
-    print(f"\n{rounds} rounds of {seconds} s in turns, 64 connections, no in-memory index; medians, lowest to highest rate\n")
+    print(f"\n{rounds} rounds of {seconds} s in turns, 64 connections; medians, lowest to highest rate\n")
     print("| request | recorded events | per s | lowest to highest | p50 | p99 | longest | WAL | images | PostgreSQL, µs | ratio of rates |")
     print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
     for kind in kinds:
