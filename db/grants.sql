@@ -1,43 +1,28 @@
 -- The rights of the application's role. `humon migrate` runs this file after the migrations, every time: a restored dump contains
 -- neither roles nor rights on the database. The search_path is that of the Migrator.
 DO $$
-BEGIN
-    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'log_app') THEN
-        CREATE ROLE log_app NOLOGIN;
-    END IF;
-EXCEPTION
-    -- Another database of this cluster was migrated at the same moment.
-    WHEN duplicate_object OR unique_violation THEN NULL;
-END
-$$;
-
--- The role of an operator's commands that only read.
-DO $$
-BEGIN
-    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'log_reader') THEN
-        CREATE ROLE log_reader NOLOGIN;
-    END IF;
-EXCEPTION
-    WHEN duplicate_object OR unique_violation THEN NULL;
-END
-$$;
-
-DO $$
 DECLARE
-    granted name;
+    needed name;
 BEGIN
-    FOREACH granted IN ARRAY '{log_app,log_reader}'::name[] LOOP
-        CONTINUE WHEN pg_has_role(current_user, granted, 'USAGE');
+    -- The second role is that of an operator's commands that only read.
+    FOREACH needed IN ARRAY '{log_app,log_reader}'::name[] LOOP
         BEGIN
-            EXECUTE format('GRANT %I TO %I', granted, current_user);
+            IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = needed) THEN
+                EXECUTE format('CREATE ROLE %I NOLOGIN', needed);
+            END IF;
+        EXCEPTION
+            -- Another database of this cluster was migrated at the same moment.
+            WHEN duplicate_object OR unique_violation THEN NULL;
+        END;
+        CONTINUE WHEN pg_has_role(current_user, needed, 'USAGE');
+        BEGIN
+            EXECUTE format('GRANT %I TO %I', needed, current_user);
         EXCEPTION
             -- Since PostgreSQL 16 CREATEROLE grants only what its own role made: here the owner of another database made the role. The
             -- statements below need no membership, and a server that logs in as this owner names the GRANT that it lacks.
             WHEN insufficient_privilege THEN NULL;
         END;
     END LOOP;
-    -- Before release 1.0.0 the application made the schemas of its read models.
-    EXECUTE format('REVOKE CREATE ON DATABASE %I FROM log_app, log_reader', current_database());
 END
 $$;
 
@@ -61,8 +46,8 @@ GRANT SELECT ON ALL SEQUENCES IN SCHEMA humon, log TO log_reader;
 -- PostgreSQL lets every role execute a new function. A role that may only read must neither append nor take a lock.
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA log FROM PUBLIC, log_reader;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA log TO log_app;
-GRANT EXECUTE ON FUNCTION log.tail, log.recorded, log.versions, log.idempotency_records, log.read_model_positions, log.leased_until,
-    log.is_leased, log.lock_class, log.holders, log.is_held TO log_reader;
+GRANT EXECUTE ON FUNCTION log.tail, log.idempotency_records, log.read_model_positions, log.leased_until, log.is_leased, log.lock_class,
+    log.holders, log.is_held TO log_reader;
 
 -- Servers, rebuilds and the drop of a copy know each other by advisory locks, which every role of a database may take. Only a superuser can
 -- change that: deploy/postgres/roles does, and `humon doctor` says where it is missing.
@@ -70,34 +55,23 @@ DO $$
 DECLARE
     open regprocedure;
 BEGIN
-    IF (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
-        FOR open IN
-            SELECT oid FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace AND proname ~ '^pg_(try_)?advisory_(xact_)?lock'
-                AND has_function_privilege('public', oid, 'EXECUTE')
-        LOOP
-            EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', open);
-            EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO log_app', open);
-        END LOOP;
-    END IF;
-END
-$$;
-
--- A dump that was restored into a cluster without these roles has no rights on the read models.
-DO $$
-DECLARE
-    declared name;
-BEGIN
-    FOR declared IN
-        SELECT n.nspname FROM pg_namespace AS n
-        CROSS JOIN LATERAL (
-            SELECT FROM log.projections AS p WHERE n.nspname ~ ('^' || p.name || '_v' || p.version || '(_rebuild|_verify|_replaced)?$')
-        ) AS declared
-        WHERE NOT (has_schema_privilege('log_app', n.oid, 'USAGE') AND has_schema_privilege('log_reader', n.oid, 'USAGE'))
-            OR has_schema_privilege('log_app', n.oid, 'CREATE') OR EXISTS (
-                SELECT FROM pg_class AS c WHERE c.relnamespace = n.oid AND c.relkind = 'r'
-                    AND NOT (has_table_privilege('log_app', c.oid, 'DELETE') AND has_table_privilege('log_reader', c.oid, 'SELECT')))
+    FOR open IN
+        SELECT oid FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace AND proname ~ '^pg_(try_)?advisory_(xact_)?lock'
+            AND has_function_privilege('public', oid, 'EXECUTE') AND (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
     LOOP
-        PERFORM log.grant_read_model(declared);
+        EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', open);
+        EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO log_app', open);
     END LOOP;
 END
 $$;
+
+-- A dump that was restored into a cluster without these roles has no rights on the read models. A right that is granted again would make
+-- servers load what they have in memory again.
+SELECT log.grant_read_model(n.nspname) FROM pg_namespace AS n
+WHERE EXISTS (
+    SELECT FROM log.projections AS p WHERE n.nspname ~ ('^' || p.name || '_v' || p.version || '(_rebuild|_verify|_replaced)?$')
+) AND (
+    NOT (has_schema_privilege('log_app', n.oid, 'USAGE') AND has_schema_privilege('log_reader', n.oid, 'USAGE'))
+    OR has_schema_privilege('log_app', n.oid, 'CREATE') OR EXISTS (
+        SELECT FROM pg_class AS c WHERE c.relnamespace = n.oid AND c.relkind = 'r'
+            AND NOT (has_table_privilege('log_app', c.oid, 'DELETE') AND has_table_privilege('log_reader', c.oid, 'SELECT'))));

@@ -77,9 +77,8 @@ public struct AccountsModule: Sendable {
             for number in first..<first + Self.numbersAtOnce {
                 ids.append(try await commands.pepper.id(of: "account \(number) \(email.text)"))
             }
-            let erased = try await database.query("SELECT id FROM log.recorded(\(ids)) WHERE log.is_erased(stream)").decode(
-                UUID.self)
-            if let id = ids.first(where: { !erased.contains($0) }) { return id }
+            let erased = try await LogReader(client: database).streams(of: ids, areErased: true)
+            if let id = ids.first(where: { erased[$0] == nil }) { return id }
             first += Self.numbersAtOnce
         }
     }

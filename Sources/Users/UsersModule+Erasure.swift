@@ -21,8 +21,8 @@ extension UsersModule {
     public func erasure(of token: DeviceToken) async throws -> PersonErasure? {
         guard token.isWellFormed else { return nil }
         let id = try await domainEventID(of: token)
-        let streams = try await database.query("SELECT stream FROM log.recorded(\([id]))").decode(String.self)
-        guard let user = streams.first.flatMap({ UserID(stream: StreamName($0)) }) else { return nil }
+        let stream = try await LogReader(client: database).streams(of: [id])[id]
+        guard let user = stream.flatMap({ UserID(stream: $0) }) else { return nil }
         return try await erasures.erasure(of: user.stream)
     }
 }

@@ -32,8 +32,11 @@ DECLARE
 BEGIN
     -- log.lock(), written out.
     LOCK TABLE log.append_lock IN EXCLUSIVE MODE;
+    -- Here and below, a subquery a row, which no planner turns into a join over the whole log.
     IF cardinality(condition_streams) > 0 AND EXISTS (
-        SELECT FROM log.failing_conditions(condition_streams, condition_ids)
+        SELECT FROM unnest(condition_streams, condition_ids) AS c (stream, id) WHERE c.id IS DISTINCT FROM (
+            SELECT r.id FROM log.recorded_events AS r WHERE r.stream = c.stream ORDER BY r.version DESC LIMIT 1
+        )
     ) THEN
         RAISE EXCEPTION 'a condition of an append does not hold' USING ERRCODE = 'HU003';
     END IF;
@@ -62,7 +65,6 @@ BEGIN
         unnest(array_replace(append.personal, NULL, '{}'))::json;
     -- First versions cost nothing.
     IF 1 < ANY (versions) THEN
-        -- A subquery a row, which no planner turns into a join over the whole log.
         IF EXISTS (
             SELECT FROM unnest(streams, versions) AS e (stream, version)
             WHERE e.version > 1 AND (
@@ -83,17 +85,5 @@ BEGIN
             append.read_models, append.read_model_versions, tail, tail + cardinality(ids));
     END IF;
     RETURN tail + 1;
-END
-$$;
-
--- Returns the conditions that do not hold: the last recorded event of a stream has another id.
-CREATE OR REPLACE FUNCTION log.failing_conditions(streams text[], ids uuid[]) RETURNS TABLE (stream text, id uuid)
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
-BEGIN
-    -- A subquery a row, which no planner turns into a join over the whole log.
-    RETURN QUERY SELECT wanted.stream, wanted.id FROM unnest(streams, ids) AS wanted (stream, id)
-    WHERE (
-        SELECT e.id FROM log.recorded_events AS e WHERE e.stream = wanted.stream ORDER BY e.version DESC LIMIT 1
-    ) IS DISTINCT FROM wanted.id;
 END
 $$;

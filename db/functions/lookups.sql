@@ -1,40 +1,13 @@
--- What the log has. Sequential scans are off in these functions so that a plan made while the log was empty is right when it is large.
+-- What the log has.
 
 -- The position of the last recorded event; 0 for an empty log.
-CREATE OR REPLACE FUNCTION log.tail() RETURNS bigint
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
-BEGIN
-    RETURN (SELECT coalesce(max(position), 0) FROM log.recorded_events);
-END
-$$;
-
--- Which of these ids are recorded already, and as what.
-CREATE OR REPLACE FUNCTION log.recorded(ids uuid[])
-RETURNS TABLE (id uuid, "position" bigint, stream text, version integer)
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
-BEGIN
-    RETURN QUERY SELECT r.id, r.position, r.stream, r.version
-    FROM unnest(ids) AS wanted (id)
-    CROSS JOIN LATERAL (SELECT * FROM log.recorded_events AS e WHERE e.id = wanted.id LIMIT 1) AS r;
-END
-$$;
-
--- The versions that these streams have; no row for a stream that does not exist.
-CREATE OR REPLACE FUNCTION log.versions(streams text[])
-RETURNS TABLE (stream text, version integer)
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
-BEGIN
-    RETURN QUERY SELECT wanted.stream, r.version
-    FROM unnest(streams) AS wanted (stream)
-    CROSS JOIN LATERAL (
-        SELECT e.version FROM log.recorded_events AS e WHERE e.stream = wanted.stream ORDER BY e.version DESC LIMIT 1
-    ) AS r;
-END
+CREATE OR REPLACE FUNCTION log.tail() RETURNS bigint LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT coalesce(max(position), 0) FROM log.recorded_events
 $$;
 
 -- What became of these commands; no row for one that is not known. A command can also be answered by the version 0 of a stream: it
 -- changed nothing, and the stream did not exist. The position is then the log's tail, as in the first response, so that a client that
--- keeps the last position does not go back.
+-- keeps the last position does not go back. Sequential scans are off so that a plan made while the log was empty is right when it is large.
 CREATE OR REPLACE FUNCTION log.idempotency_records(ids uuid[])
 RETURNS TABLE (id uuid, request_hash bytea, "position" bigint, stream text, version integer)
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$

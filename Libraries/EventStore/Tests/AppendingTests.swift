@@ -167,6 +167,7 @@ extension SQL {
         try await TestStore.with { store in
             // Planned on an empty log that was never analysed.
             let (before, after) = try await store.client.withTransaction { connection in
+                try await connection.query("SET LOCAL enable_seqscan = off")
                 func scans() async throws -> (sequential: Int64, index: Int64) {
                     let rows = try await connection.query(
                         "SELECT seq_scan, idx_scan FROM pg_stat_xact_user_tables WHERE relname = 'recorded_events'"
@@ -174,10 +175,12 @@ extension SQL {
                     return try #require(rows.first)
                 }
                 let before = try await scans()
-                for statement in [
-                    "SELECT log.tail()", "SELECT log.recorded(ARRAY[gen_random_uuid()])", "SELECT log.versions(ARRAY['x'])",
-                ] {
-                    try await connection.query(SQL(unsafeText: statement))
+                let statements: [SQL] = [
+                    "SELECT log.tail()", "SELECT FROM log.recorded_events WHERE id = ANY(\([UUID()]))",
+                    LogReader.versions(of: ["x"]),
+                ]
+                for statement in statements {
+                    try await connection.query(statement)
                 }
                 return (before, try await scans())
             }

@@ -48,9 +48,7 @@ import Testing
                     ).decode(String.self)
                     #expect(relations.count >= 8)
                     for relation in relations { _ = try await reader.query(SQL(unsafeText: "SELECT * FROM \(relation)")) }
-                    for function in [
-                        "tail()", "read_model_positions('{sums_v1}')", "is_held('sums_v1')", "versions('{counter-1}')",
-                    ] {
+                    for function in ["tail()", "read_model_positions('{sums_v1}')", "is_held('sums_v1')"] {
                         _ = try await reader.query(SQL(unsafeText: "SELECT log.\(function)"))
                     }
                     let locks = try await reader.query(

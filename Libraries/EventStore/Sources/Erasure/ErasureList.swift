@@ -148,9 +148,13 @@ public final class ErasureList: Service {
             """
             SELECT max(l.number), v.version
             FROM unnest(\(names), \(entries.map(\.created)), \(entries.map(\.at))) WITH ORDINALITY AS l (person, created, at, number)
-            JOIN log.recorded(\(entries.map(\.created))) AS r ON r.id = l.created AND r.stream = l.person AND r.version = 1
-            JOIN log.recorded_events AS e ON e.position = r.position AND e.recorded_at <= l.at
-            JOIN log.versions(\(names)) AS v ON v.stream = l.person
+            CROSS JOIN LATERAL (
+                SELECT FROM log.recorded_events AS e
+                WHERE e.id = l.created AND e.stream = l.person AND e.version = 1 AND e.recorded_at <= l.at LIMIT 1
+            ) AS creation
+            CROSS JOIN LATERAL (
+                SELECT e.version FROM log.recorded_events AS e WHERE e.stream = l.person ORDER BY e.version DESC LIMIT 1
+            ) AS v
             WHERE NOT log.is_erased(l.person) GROUP BY l.person, v.version
             """
         ).decode((Int64, Int32).self).map { (entry: entries[Int($0) - 1], version: $1) }

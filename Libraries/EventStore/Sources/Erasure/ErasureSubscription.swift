@@ -138,7 +138,7 @@ public struct ErasureSubscription: Subscription {
     /// The versions of streams; `nil` for one that is erased already.
     private func versions(of streams: ArraySlice<PersonalStream>) async throws -> [(PersonalStream, Int32?)] {
         let found = try await database.query(
-            "SELECT stream, version FROM log.versions(\(streams.map(\.name.description))) WHERE NOT log.is_erased(stream)")
+            "SELECT * FROM (\(LogReader.versions(of: streams.map(\.name.description)))) AS v WHERE NOT log.is_erased(stream)")
         let versions = Dictionary(uniqueKeysWithValues: try found.decode((String, Int32).self))
         return streams.map { ($0, versions[$0.name.description]) }
     }

@@ -95,7 +95,7 @@ public final class PersonErasures: Sendable {
         let names = streams.map(\.description)
         let counts = try await database.query(
             """
-            SELECT (SELECT coalesce(sum(version), 0) FROM log.versions(\(names)))::bigint,
+            SELECT (SELECT coalesce(sum(version), 0) FROM (\(LogReader.versions(of: names))) AS v)::bigint,
                 (SELECT count(*) FROM log.commands WHERE owner = \(person.description)),
                 (SELECT count(*) FROM log.parked_streams WHERE stream = ANY(\(names)))
             """
@@ -132,10 +132,7 @@ public final class PersonErasures: Sendable {
     /// - Throws: `PostgresError`, `CancellationError`
     public func erasure(_ id: UUID) async throws -> PersonErasure? {
         let found = try await database.query(
-            """
-            SELECT r.stream, r.position FROM log.recorded(\([id])) AS r JOIN log.recorded_events AS e ON e.position = r.position
-            WHERE e.type = ANY(\(types))
-            """
+            "SELECT stream, position FROM log.recorded_events WHERE id = \(id) AND type = ANY(\(types))"
         ).decode((String, Int64).self)
         guard let (stream, position) = found.first else { return nil }
         return PersonErasure(id: id, position: position, end: try await look(at: StreamName(stream), position).end)

@@ -22,8 +22,7 @@ public struct LogRights: Sendable {
     ]
     /// The functions that the reader may execute. All others append, lock or write.
     private static let reading = [
-        "tail", "recorded", "versions", "idempotency_records", "read_model_positions", "leased_until", "is_leased",
-        "lock_class", "holders", "is_held",
+        "tail", "idempotency_records", "read_model_positions", "leased_until", "is_leased", "lock_class", "holders", "is_held",
     ]
     /// The triggers that must be on for all roles, and their tables.
     private static let triggers = [

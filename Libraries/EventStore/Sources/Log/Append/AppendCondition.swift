@@ -21,7 +21,12 @@ public struct AppendCondition: Sendable, Hashable {
 extension Set<AppendCondition> {
     /// Selects the conditions that do not hold.
     var check: SQL {
-        "SELECT stream, id FROM log.failing_conditions(\(map(\.stream.description)), \(map(\.lastID)))"
+        """
+        SELECT c.stream, c.id FROM unnest(\(map(\.stream.description)), \(map(\.lastID))) AS c (stream, id)
+        WHERE c.id IS DISTINCT FROM (
+            SELECT e.id FROM log.recorded_events AS e WHERE e.stream = c.stream ORDER BY e.version DESC LIMIT 1
+        )
+        """
     }
 }
 

@@ -126,8 +126,8 @@ struct AppendTransaction: Sendable {
         // In this order. A lost append may be recorded meanwhile. If a condition fails here, the append was recorded before and the later
         // statements find it, or it never will be.
         let found = try await client.run([
-            appends.conditions.check, "SELECT stream, version FROM log.versions(\(Array(streams)))",
-            "SELECT id, position, stream, version FROM log.recorded(\(ids))", IdempotencyRecord.query(ids),
+            appends.conditions.check, LogReader.versions(of: Array(streams)),
+            "SELECT id, position, stream, version FROM log.recorded_events WHERE id = ANY(\(ids))", IdempotencyRecord.query(ids),
         ])
         let failing = try AppendCondition.failing(in: found[0])
         let versions = Dictionary(uniqueKeysWithValues: try found[1].decode((String, Int32).self))

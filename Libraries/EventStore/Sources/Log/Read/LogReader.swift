@@ -1,3 +1,4 @@
+public import Foundation
 public import Postgres
 
 /// Reads recorded events. Projections, tools and tests use it; the API reads read models only.
@@ -73,6 +74,16 @@ public struct LogReader: Sendable {
         ).first
     }
 
+    /// The streams of the recorded events with these ids, by id.
+    /// - Parameter areErased: whether to leave out the streams that do not end with their erasure
+    /// - Throws: ``PostgresError``, or `CancellationError`
+    public func streams(of ids: [UUID], areErased: Bool = false) async throws -> [UUID: StreamName] {
+        let found = try await client.query(
+            "SELECT id, stream FROM log.recorded_events WHERE id = ANY(\(ids)) AND (NOT \(areErased) OR log.is_erased(stream))"
+        ).decode((UUID, String).self)
+        return Dictionary(uniqueKeysWithValues: found.map { ($0, StreamName($1)) })
+    }
+
     /// The recorded events that the end of a query selects.
     private func select(_ clauses: SQL) async throws -> [RecordedEvent] {
         try await client.query("SELECT \(Self.columns) FROM log.recorded_events \(clauses)").map(RecordedEvent.init)
@@ -82,6 +93,16 @@ public struct LogReader: Sendable {
     /// - Throws: ``PostgresError``, or `CancellationError`
     public func size() async throws -> Int64 {
         try await client.query("SELECT pg_total_relation_size('log.recorded_events')").decode(Int64.self)[0]
+    }
+
+    /// Selects streams with their versions; no row for a stream that does not exist. A subquery a row, which no planner turns into a join
+    /// over the whole log.
+    static func versions(of streams: [String]) -> SQL {
+        """
+        SELECT w.stream, r.version FROM unnest(\(streams)) AS w (stream) CROSS JOIN LATERAL (
+            SELECT e.version FROM log.recorded_events AS e WHERE e.stream = w.stream ORDER BY e.version DESC LIMIT 1
+        ) AS r
+        """
     }
 
     static func query(after position: Int64, limit: Int64) -> SQL {
