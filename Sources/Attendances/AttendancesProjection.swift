@@ -10,7 +10,7 @@ internal import Users
 /// alone would change with every attendance of a popular event.
 struct AttendancesProjection: Projection {
     static let name = "attendances"
-    static let version: Int32 = 2
+    static let version: Int32 = 1
     static let personalColumns: Set<String> = []
 
     /// An attendance as a batch leaves it, apart from what came before the batch.

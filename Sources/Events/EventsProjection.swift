@@ -6,7 +6,7 @@ internal import Users
 /// The read model of events: their present details. Nodes copy it into their indexes, and commands read an event by its id.
 struct EventsProjection: Projection {
     static let name = "events"
-    static let version: Int32 = 2
+    static let version: Int32 = 1
     static let personalColumns: Set<String> = ["name", "address", "lat", "lon"]
 
     struct Changes: Sendable, Hashable {

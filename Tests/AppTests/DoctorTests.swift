@@ -42,9 +42,9 @@ import Testing
             hint: "ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change;",
             cure: "ALTER TABLE log.recorded_events ENABLE ALWAYS TRIGGER refuse_change"),
         Ailment(
-            script: "ALTER SCHEMA events_v2 RENAME TO mislaid", check: "read model events", result: "is missing",
+            script: "ALTER SCHEMA events_v1 RENAME TO mislaid", check: "read model events", result: "is missing",
             hint: "Run humon projections rebuild --all. humon serve builds it, too, when it starts.",
-            cure: "ALTER SCHEMA mislaid RENAME TO events_v2"),
+            cure: "ALTER SCHEMA mislaid RENAME TO events_v1"),
         Ailment(
             script:
                 "SELECT log.leave_inline(ARRAY['users_v1']); UPDATE log.read_models SET position = position + 7 WHERE schema = 'users_v1'",
@@ -54,11 +54,11 @@ import Testing
             cure: "UPDATE log.read_models SET position = position - 7 WHERE schema = 'users_v1'"),
         Ailment(
             script:
-                "SELECT log.leave_inline(ARRAY['attendances_v2']); UPDATE log.read_models SET position = position - 3 WHERE schema = 'attendances_v2'",
+                "SELECT log.leave_inline(ARRAY['attendances_v1']); UPDATE log.read_models SET position = position - 3 WHERE schema = 'attendances_v1'",
             check: "read model attendances", state: "warn",
             result: "3 recorded events behind the log",
             hint: "A server of this version updates it; check that one runs.",
-            cure: "UPDATE log.read_models SET position = position + 3 WHERE schema = 'attendances_v2'"),
+            cure: "UPDATE log.read_models SET position = position + 3 WHERE schema = 'attendances_v1'"),
         Ailment(
             script: "SELECT setval('log.event_ids', 3)", check: "sequences",
             result: "log.event_ids is at 3, but event-20 is in use",
@@ -157,7 +157,7 @@ import Testing
 
                 // The read model is now wrong and the index is right, so they differ.
                 _ = try await database.withClient {
-                    try await $0.query("UPDATE events_v2.events SET name = 'x' WHERE id = 7")
+                    try await $0.query("UPDATE events_v1.events SET name = 'x' WHERE id = 7")
                 }
                 let (again, differing) = try await Self.screen(directory, environment)
                 #expect((again, differing["index"]?["state"]) == (2, "bad"))

@@ -168,7 +168,7 @@ private struct Remains: Sendable {
                 try await client.query(
                     """
                     SELECT tablename || '.' || attname FROM pg_stats
-                    WHERE most_common_vals IS NOT NULL AND (schemaname, attname) IN (('events_v2', 'name'), ('tasks_v1', 'title'))
+                    WHERE most_common_vals IS NOT NULL AND (schemaname, attname) IN (('events_v1', 'name'), ('tasks_v1', 'title'))
                     """
                 ).decode(String.self)
             }

@@ -35,10 +35,10 @@ import Testing
 
             let erased = try await database.withClient { client async throws in
                 try await client.withTransaction { connection in
-                    try await connection.query("SELECT FROM events_v2.events LIMIT 0")
+                    try await connection.query("SELECT FROM events_v1.events LIMIT 0")
                     try await humon("projections", "rebuild", "events").succeeded()
                     let erased = try await humon("users", "erase", "1", "--yes", "--json")
-                    let names = try await connection.query("SELECT name FROM events_v2_replaced.events").decode(String.self)
+                    let names = try await connection.query("SELECT name FROM events_v1_replaced.events").decode(String.self)
                     #expect(names == ["Zyzzyva"])
                     return erased
                 }
@@ -56,7 +56,7 @@ import Testing
             // The server looks once a minute.
             try await database.withClient { client async throws in
                 try await eventually("the replaced tables to go", within: .seconds(150)) {
-                    try await client.query("SELECT to_regnamespace('events_v2_replaced') IS NULL").decode(Bool.self) == [true]
+                    try await client.query("SELECT to_regnamespace('events_v1_replaced') IS NULL").decode(Bool.self) == [true]
                 }
             }
             let again = try await humon("users", "erase", "1", "--yes", "--json")

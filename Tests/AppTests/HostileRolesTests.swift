@@ -12,13 +12,13 @@ import Testing
     /// What neither may do: have a place for objects of its own, reach what the owner uses, or choose a name that the owner trusts.
     private static let refusedToBoth =
         ["humon_owner", "mine", "humon_v1"].map { "CREATE SCHEMA \($0)" }
-        + ["humon", "log", "events_v2", "users_v1"].flatMap { schema in
+        + ["humon", "log", "events_v1", "users_v1"].flatMap { schema in
             [
                 "CREATE TABLE \(schema).mine ()", "ALTER SCHEMA \(schema) RENAME TO mine", "DROP SCHEMA \(schema) CASCADE",
                 "CREATE FUNCTION \(schema).format(text, name) RETURNS text LANGUAGE sql AS 'SELECT $1'",
             ]
         }
-        + ["log.recorded_events", "events_v2.events"].flatMap { table in
+        + ["log.recorded_events", "events_v1.events"].flatMap { table in
             [
                 "CREATE TRIGGER mine BEFORE INSERT ON \(table) EXECUTE FUNCTION public.trap()",
                 "CREATE RULE mine AS ON INSERT TO \(table) DO INSTEAD NOTHING", "ALTER TABLE \(table) ADD COLUMN mine text",
@@ -26,7 +26,7 @@ import Testing
                 "TRUNCATE \(table)", "LOCK TABLE \(table) IN ACCESS EXCLUSIVE MODE",
             ]
         }
-        + ["humon", "log", "humon_owner", "public", "events_v2"].map {
+        + ["humon", "log", "humon_owner", "public", "events_v1"].map {
             "INSERT INTO log.read_models (schema, version, position) VALUES ('\($0)', 1, 0)"
         }
         + ["UPDATE", "DELETE"].map { "\($0) \($0 == "UPDATE" ? "log.read_models SET schema = 'humon'" : "FROM log.read_models")" }
@@ -34,17 +34,17 @@ import Testing
         + ["humon", "log", "public", "mine_v1", "humon_owner"].flatMap {
             ["SELECT log.create_read_model('\($0)')", "SELECT log.drop_read_model('\($0)')"]
         }
-        + ["SELECT log.rename_read_model('events_v2', 'humon')", "SELECT log.rename_read_model('humon', 'events_v2_replaced')"]
+        + ["SELECT log.rename_read_model('events_v1', 'humon')", "SELECT log.rename_read_model('humon', 'events_v1_replaced')"]
         + ["log.append_lock", "humon.migrations", "log.read_models"].map { "LOCK TABLE \($0) IN SHARE UPDATE EXCLUSIVE MODE" }
         + ["CREATE OR REPLACE FUNCTION log.tail() RETURNS bigint LANGUAGE sql AS 'SELECT 7::bigint'", "SET ROLE humon_owner"]
 
     /// Locks for which appends, servers or rebuilds wait.
     private static let refusedToReader = [
-        "SELECT log.lock()", "SELECT log.lock_names()", "SELECT log.lock_read_models('{events_v2}')",
+        "SELECT log.lock()", "SELECT log.lock_names()", "SELECT log.lock_read_models('{events_v1}')",
         "SELECT pg_advisory_lock(x'0068756d6f6e01'::bigint)", "SELECT pg_try_advisory_lock_shared(1, 2)",
-        "SELECT pg_advisory_xact_lock(log.lock_class(), hashtext('events_v2'))",
+        "SELECT pg_advisory_xact_lock(log.lock_class(), hashtext('events_v1'))",
         "LOCK TABLE log.recorded_events IN ROW SHARE MODE",
-        "SELECT log.create_read_model('events_v2')", "SELECT value FROM log.pepper",
+        "SELECT log.create_read_model('events_v1')", "SELECT value FROM log.pepper",
     ]
 
     /// Functions and operators that fit the statements of the owner as well as those of PostgreSQL, or better. In a database from before

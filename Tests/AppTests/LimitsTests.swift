@@ -18,7 +18,7 @@ import Testing
             try await database.withClient { client in
                 try await client.withConnection { connection in
                     try await connection.query("BEGIN")
-                    try await connection.query("LOCK TABLE events_v2.events IN ACCESS EXCLUSIVE MODE")
+                    try await connection.query("LOCK TABLE events_v1.events IN ACCESS EXCLUSIVE MODE")
                     for connection in busy { try connection.send(Self.read) }
                     let operators = "http://127.0.0.1:\(try #require(server.adminPort))"
                     try await eventually("both requests to be under way") {

@@ -100,9 +100,9 @@ import Testing
     private static func cutOff(_ node: Node) async throws {
         let read = try await node.database.withClient { client in
             try await client.withTransaction { connection in
-                try await connection.query("LOCK TABLE events_v2.events IN ACCESS EXCLUSIVE MODE")
+                try await connection.query("LOCK TABLE events_v1.events IN ACCESS EXCLUSIVE MODE")
                 let read = Task { try await node.send("GET", "/v1/events/9", attempts: 1) }
-                let waiting: SQL = "SELECT 1 FROM pg_locks WHERE relation = 'events_v2.events'::regclass AND NOT granted"
+                let waiting: SQL = "SELECT 1 FROM pg_locks WHERE relation = 'events_v1.events'::regclass AND NOT granted"
                 try await eventually("the read to wait for the table") { try await !connection.query(waiting).isEmpty }
                 try await connection.query(
                     """
@@ -159,7 +159,7 @@ import Testing
             #expect(responses("/v1/events") == 1 ? bytes == 8 : bytes > 8)
             #expect(during["humon_log_position"] == 2)
             #expect(during[#"humon_subscription_lag_events{subscription="feed"}"#] == 1)
-            #expect(during[#"humon_read_model_lag_events{read_model="events_v2"}"#] == 0)
+            #expect(during[#"humon_read_model_lag_events{read_model="events_v1"}"#] == 0)
             #expect(after[#"humon_writer_appends_total{outcome="recorded"}"#] == 8)
             // Equal, unless an append failed in a transaction and was repeated.
             let appends = try #require(after["humon_writer_batch_size_sum"])

@@ -36,7 +36,7 @@ import Testing
 
             // A wrong row is found, printed without personal data, and repaired.
             _ = try await database.withClient { client in
-                try await client.query("UPDATE events_v2.events SET name = 'A lie', lat = 1 WHERE id = 7")
+                try await client.query("UPDATE events_v1.events SET name = 'A lie', lat = 1 WHERE id = 7")
             }
             let lie = try await humon(["verify", "events", "users"])
             #expect(lie.status == 2)

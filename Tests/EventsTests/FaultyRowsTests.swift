@@ -16,16 +16,16 @@ import Users
             try await TestNode.with(database) { node in
                 for _ in 0..<3 { try await node.create() }
             }
-            try await database.asSuperuser("CREATE TABLE sound AS SELECT * FROM events_v2.events")
+            try await database.asSuperuser("CREATE TABLE sound AS SELECT * FROM events_v1.events")
             for fault in faults {
-                try await database.asSuperuser(SQL(unsafeText: "UPDATE events_v2.events SET \(fault) WHERE id = 2"))
+                try await database.asSuperuser(SQL(unsafeText: "UPDATE events_v1.events SET \(fault) WHERE id = 2"))
                 try await TestNode.with(database, isFilled: false) { node in
                     await #expect(throws: (any Error).self, "\(fault)") { try await node.index.load() }
                     #expect(node.module.indexStatus.phase == .loading && node.module.indexStatus.isStarting, "\(fault)")
                     _ = try await database.withClient { client in
                         try await client.withTransaction { connection in
-                            try await connection.query("DELETE FROM events_v2.events")
-                            try await connection.query("INSERT INTO events_v2.events SELECT * FROM sound")
+                            try await connection.query("DELETE FROM events_v1.events")
+                            try await connection.query("INSERT INTO events_v1.events SELECT * FROM sound")
                         }
                     }
                     try await eventually("\(fault)") { node.module.indexStatus.phase == .inUse }

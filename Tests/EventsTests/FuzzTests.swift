@@ -38,7 +38,7 @@ import Users
                     id: UUID(), stream: EventID(rawValue: Int64(offset + 1)).stream, version: 1, recordedAt: .startOfPicnic,
                     metadata: Metadata(requestID: "test", actor: nil, traceID: nil), event: event)
                 let changes = EventsProjection().fold([envelope])
-                for write in EventsProjection().writes(for: changes, in: "events_v2") { _ = write.statement }
+                for write in EventsProjection().writes(for: changes, in: "events_v1") { _ = write.statement }
                 var batch = EventIndex.Batch()
                 for created in changes.created {
                     let details = try #require(created.details)
@@ -106,7 +106,7 @@ import Users
                 try event.check()
                 _ = (event.version + 1, event.details.startedAt.description)
             } catch {
-                try #require(error.description.contains("in the read model events_v2"))
+                try #require(error.description.contains("in the read model events_v1"))
             }
         }
     }

@@ -79,7 +79,7 @@ private final class Recorder: EventChangeListener {
                 try await node.create()
                 try await node.hide(node.create(.concert).id)
             }
-            _ = try await database.withClient { try await $0.query("UPDATE events_v2.events SET name = 'Lie', owner_id = 2") }
+            _ = try await database.withClient { try await $0.query("UPDATE events_v1.events SET name = 'Lie', owner_id = 2") }
             try await TestNode.with(database, listener: recorder) { node in
                 let before = try await node.module.view()
                 #expect(try await node.own(of: .bob).count == 1)

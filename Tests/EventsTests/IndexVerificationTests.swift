@@ -53,11 +53,11 @@ import Testing
                 let batch = try Self.copy(of: EventID(rawValue: 1), in: index)
                 let comparison = try await database.withClient { client in
                     try await client.withTransaction { connection in
-                        try await connection.query("LOCK TABLE events_v2.events IN ACCESS EXCLUSIVE MODE")
+                        try await connection.query("LOCK TABLE events_v1.events IN ACCESS EXCLUSIVE MODE")
                         let comparison = Task { try await node.module.verifyIndex() }
                         try await eventually("a comparison that waits for the rows") {
                             try await client.query(
-                                "SELECT 1::bigint FROM pg_locks WHERE NOT granted AND relation = 'events_v2.events'::regclass"
+                                "SELECT 1::bigint FROM pg_locks WHERE NOT granted AND relation = 'events_v1.events'::regclass"
                             ).isEmpty == false
                         }
                         let before = index.backlogBytes
@@ -88,10 +88,10 @@ import Testing
                 #expect(try await node.module.verifyIndex().differing == 0)
                 _ = try await database.withClient { client in
                     try await client.run([
-                        "UPDATE events_v2.events SET name = 'Lie' WHERE id IN (3, 31)",
-                        "UPDATE events_v2.events SET owner_id = 9 WHERE id = 4",
-                        "UPDATE events_v2.events SET id = 77 WHERE id = 5",
-                        "UPDATE events_v2.events SET is_cancelled = true WHERE id = 32",
+                        "UPDATE events_v1.events SET name = 'Lie' WHERE id IN (3, 31)",
+                        "UPDATE events_v1.events SET owner_id = 9 WHERE id = 4",
+                        "UPDATE events_v1.events SET id = 77 WHERE id = 5",
+                        "UPDATE events_v1.events SET is_cancelled = true WHERE id = 32",
                     ])
                 }
                 let verification = try await node.module.verifyIndex()

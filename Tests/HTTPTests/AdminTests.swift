@@ -72,7 +72,7 @@ import Testing
         try await TestAPI.with { api in
             let event = try await api.createEvent("a-device", lat: 12.345678, lon: 98.765432, name: "A secret party")
             try await api.database.withClient { client in
-                _ = try await client.query("UPDATE events_v2.events SET name = 'Another secret', version = 7 WHERE id = \(event)")
+                _ = try await client.query("UPDATE events_v1.events SET name = 'Another secret', version = 7 WHERE id = \(event)")
             }
             let check = try await api.ask("/index/check")
             #expect(check.status == 200)

@@ -33,7 +33,7 @@ import Testing
             let lostList = try await Self.listTag(api)
             #expect((lost.unmarked, lostList.unmarked) == (#""2""#, #""3""#))
             try await api.database.loseEndOfLog(
-                after: 2, script: "UPDATE events_v2.events SET version = 1, name = 'Party' WHERE id = 1;")
+                after: 2, script: "UPDATE events_v1.events SET version = 1, name = 'Party' WHERE id = 1;")
             // The process learns of the loss when PostgreSQL gives position 3 again.
             #expect(try await Self.rename(path, "Kept", api) == 200)
             let keptList = try await Self.listTag(api)
@@ -71,7 +71,7 @@ import Testing
             let lost = try await rename(3...10)
             #expect(lost.position == 10)
             try await api.database.loseEndOfLog(
-                after: 6, script: "UPDATE events_v2.events SET version = 5, name = '6' WHERE id = 1;")
+                after: 6, script: "UPDATE events_v1.events SET version = 5, name = '6' WHERE id = 1;")
             // The index is loaded again meanwhile, and knows the changes from then on.
             for names in [7...8, 9...12] {
                 let last = try await rename(names)

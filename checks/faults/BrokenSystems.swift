@@ -70,7 +70,7 @@ enum BrokenSystems {
                     script: """
                         CREATE FUNCTION fault_injection.keep() RETURNS trigger LANGUAGE plpgsql AS
                             'BEGIN NEW.name = OLD.name; RETURN NEW; END';
-                        CREATE TRIGGER keep BEFORE UPDATE ON events_v2.events FOR EACH ROW EXECUTE FUNCTION fault_injection.keep();
+                        CREATE TRIGGER keep BEFORE UPDATE ON events_v1.events FOR EACH ROW EXECUTE FUNCTION fault_injection.keep();
                         """)
             }
         }
