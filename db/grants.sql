@@ -34,7 +34,7 @@ GRANT USAGE ON SCHEMA log TO log_app;
 GRANT SELECT ON log.append_lock, log.recorded_events, log.commands, log.pepper, log.projections, log.read_models,
     log.inline_read_models TO log_app;
 GRANT SELECT, INSERT ON log.program_formats TO log_app;
-GRANT SELECT, INSERT, UPDATE, DELETE ON log.leases, log.subscriptions, log.parked_streams TO log_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON log.subscriptions, log.parked_streams TO log_app;
 GRANT SELECT, USAGE ON ALL SEQUENCES IN SCHEMA log TO log_app;
 
 GRANT USAGE ON SCHEMA humon, log TO log_reader;
@@ -46,11 +46,11 @@ GRANT SELECT ON ALL SEQUENCES IN SCHEMA humon, log TO log_reader;
 -- PostgreSQL lets every role execute a new function. A role that may only read must neither append nor take a lock.
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA log FROM PUBLIC, log_reader;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA log TO log_app;
-GRANT EXECUTE ON FUNCTION log.tail, log.idempotency_records, log.read_model_positions, log.leased_until, log.is_leased, log.lock_class,
-    log.holders, log.is_held TO log_reader;
+GRANT EXECUTE ON FUNCTION log.tail, log.idempotency_records, log.read_model_positions, log.lock_class, log.holders, log.is_held
+    TO log_reader;
 
--- Servers, rebuilds and the drop of a copy know each other by advisory locks, which every role of a database may take. Only a superuser can
--- change that: deploy/postgres/roles does, and `humon doctor` says where it is missing.
+-- Servers, leaders, rebuilds and the drop of a copy know each other by advisory locks, which every role of a database may take. Only a
+-- superuser can change that: deploy/postgres/roles does, and `humon doctor` says where it is missing.
 DO $$
 DECLARE
     open regprocedure;

@@ -92,13 +92,7 @@ struct SubscriptionTimes: Sendable {
 
     private func awaitLeader() async throws {
         try await database.administer { client in
-            while try await client.query(
-                """
-                SELECT count(*) FROM (
-                    SELECT leader FROM log.subscriptions WHERE name = \(Follow.subscription) ORDER BY number DESC LIMIT 1
-                ) AS newest WHERE log.leased_until(leader) > clock_timestamp()
-                """
-            ).decode(Int64.self)[0] == Int64(0) {
+            while try await Subscriptions(client: client).statuses().allSatisfy({ $0.leader == nil }) {
                 try await Task.sleep(for: .milliseconds(10))
             }
         }

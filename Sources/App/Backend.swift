@@ -37,9 +37,9 @@ struct Backend: Sendable {
         erasureFile: ErasureFile? = nil, dependencies: Dependencies = .system, logger: Logger
     ) {
         let memoryBytes = apps.contains(.events) ? memoryBytes : 0
-        // Besides the readers' connections: one to listen, one to tell that the program serves, one for the erasure of persons, one to
-        // load and verify the index.
-        readers = PostgresClient(database.asServer(connections: connections + (memoryBytes > 0 ? 4 : 3)), logger: logger)
+        // Besides the readers' connections: one to listen, one to tell that the program serves, one to lead the erasure of persons and one
+        // for its work, one to load and verify the index.
+        readers = PostgresClient(database.asServer(connections: connections + (memoryBytes > 0 ? 5 : 4)), logger: logger)
         writer = PostgresClient(database.asWriter, logger: logger)
         let readModels = Self.readModels(readers, logger: logger)
         let notifier = LogNotifier(client: readers, listens: true, logger: logger)
@@ -67,12 +67,8 @@ struct Backend: Sendable {
         let lists: [any Service] = erasures.map { [$0] } ?? []
         modules = ComposedModules(Module.all, serving: apps, in: composition)
         projectionRunner = ProjectionRunner(readModels, notifier: notifier, logger: logger)
-        var timing = SubscriptionRunner.Timing()
-        // Shorter than a request waits for the end of an erasure.
-        timing.leaseSeconds = 6
-        timing.claimSeconds = 0.1
         let erasure = SubscriptionRunner(
-            ErasureSubscription(composition), client: readers, notifier: notifier, timing: timing, logger: logger)
+            ErasureSubscription(composition), client: readers, notifier: notifier, logger: logger)
         let programs = RunningPrograms(Self.formats, readModels: readModels, client: readers, logger: logger)
         let watch = LogLockWatch(client: readers, logger: logger)
         services =

@@ -16,8 +16,6 @@ import Testing
             .replacing(/PostgreSQL \d+\.\d+ \([^)]*\)/, with: "PostgreSQL")
             .replacing(/(\(figure\) +)\d[\d.,]*( +\(figure\))/) { "\($0.1)(rate)\($0.2)" }
             .replacing(/\ +/, with: " ")
-            // The subscription may be behind the last event for a moment, and nobody has the lease a few seconds after it.
-            .replacing(/erasures (\d+) (\d+) (\(moment\) |- )?0/) { "erasures to \((Int($0.1) ?? 0) + (Int($0.2) ?? 0))" }
             .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 

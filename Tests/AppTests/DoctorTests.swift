@@ -72,17 +72,17 @@ import Testing
             result: "missing: functions", hint: "Run humon migrate.",
             cure: "UPDATE humon.migrations SET checksum = reverse(checksum) WHERE name LIKE 'functions%'"),
         Ailment(
-            script: "INSERT INTO log.subscriptions VALUES ('feed', 1, 0)", check: "subscriptions", state: "warn",
+            script: "INSERT INTO log.subscriptions VALUES ('feed', 0)", check: "subscriptions", state: "warn",
             result: "positions behind and has no leader", hint: "Check that a server with this subscription runs.",
             cure: "DELETE FROM log.subscriptions WHERE name = 'feed'"),
         Ailment(
-            script: "INSERT INTO log.subscriptions VALUES ('feed', 1, 0, NULL, 'a lock was not free')", check: "subscriptions",
+            script: "INSERT INTO log.subscriptions VALUES ('feed', 0, 'a lock was not free')", check: "subscriptions",
             state: "warn", result: "positions behind, interrupted: a lock was not free",
             hint: "Remove the cause; a server tries again by itself.",
             cure: "DELETE FROM log.subscriptions WHERE name = 'feed'"),
         Ailment(
             script:
-                "INSERT INTO log.subscriptions VALUES ('feed', 1, 0); INSERT INTO log.parked_streams VALUES ('feed', 'event-1', 1, 2, 'thirteen')",
+                "INSERT INTO log.subscriptions VALUES ('feed', 0); INSERT INTO log.parked_streams VALUES ('feed', 'event-1', 1, 2, 'thirteen')",
             check: "subscriptions", result: "1 parked by feed",
             hint: "See humon subscriptions parked feed; mend the cause, then humon subscriptions retry feed.",
             cure: "DELETE FROM log.parked_streams; DELETE FROM log.subscriptions"),

@@ -75,16 +75,15 @@ import Testing
         #expect(try await node.send("GET", "/nowhere/at-all") == 404)
         try await node.database.withClient { client in
             _ = try await client.run([
-                "INSERT INTO log.subscriptions VALUES ('feed', 1, 1, '00000000-0000-4000-8000-000000000001')",
-                "INSERT INTO log.leases VALUES ('00000000-0000-4000-8000-000000000001', '2999-01-01Z')",
+                "INSERT INTO log.subscriptions VALUES ('feed', 1)",
                 "INSERT INTO log.parked_streams VALUES ('feed', 'event-1', 1, 2, 'thirteen', now())",
             ])
         }
         let during = try await whileHeldUp(node) {
-            // One connection listens, and one announces the formats that this program reads.
+            // One connection listens, one tells that the program serves, and one leads the erasure of persons.
             try await node.scrape {
                 $0["humon_http_requests_in_flight"] == 6 && $0["humon_writer_queue_length"] ?? 0 > 1
-                    && $0[#"humon_postgres_connections{client="readers",state="leased"}"#] == 2
+                    && $0[#"humon_postgres_connections{client="readers",state="leased"}"#] == 3
             }
         }
         try await cutOff(node)

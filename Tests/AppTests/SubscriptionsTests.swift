@@ -9,19 +9,14 @@ import Testing
         try await TestDatabase.with { database in
             try await HumonProcess.withDirectory { directory in
                 let environment = ["DATABASE_URL": database.url]
-                func humon(_ arguments: String...) async throws -> HumonProcess.Result {
+                @Sendable func humon(_ arguments: String...) async throws -> HumonProcess.Result {
                     try await HumonProcess.run(["subscriptions"] + arguments, in: directory, environment: environment)
                 }
                 let none = try await humon("list")
                 #expect((none.status, none.output) == (0, "This log has no subscription yet.\n"), "\(none.error)")
                 try await database.withClient { client in
                     _ = try await client.run([
-                        """
-                        INSERT INTO log.subscriptions VALUES
-                            ('feed', 9, 6, '00000000-0000-4000-8000-000000000002'), ('mail', 1, 3, NULL),
-                            ('feed', 10, 7, '00000000-0000-4000-8000-000000000001')
-                        """,
-                        "INSERT INTO log.leases VALUES ('00000000-0000-4000-8000-000000000001', '2999-01-01Z')",
+                        "INSERT INTO log.subscriptions VALUES ('feed', 6), ('mail', 3), ('feed', 7)",
                         """
                         INSERT INTO log.parked_streams VALUES
                             ('feed', 'event-1', 2, 5, 'thirteen', '2026-11-21 16:43:36.123Z'),
@@ -29,11 +24,18 @@ import Testing
                         """,
                     ])
                 }
-                let list = try await humon("list", "--json")
+                let list = try await database.withClient { client in
+                    try await client.withTransaction { leader in
+                        try await leader.query(
+                            "SELECT set_config('application_name', 'humon here:80', true), pg_advisory_xact_lock(x'68756d73'::integer, hashtext('feed'))"
+                        )
+                        return try await humon("list", "--json")
+                    }
+                }
                 #expect(
                     list.output == """
-                        {"subscription":"feed","position":7,"lag":0,"lease_ends_at":"2999-01-01T00:00:00.000Z","parked_streams":2}
-                        {"subscription":"mail","position":3,"lag":0,"lease_ends_at":null,"parked_streams":0}
+                        {"subscription":"feed","position":7,"lag":0,"leader":"humon here:80","parked_streams":2}
+                        {"subscription":"mail","position":3,"lag":0,"leader":null,"parked_streams":0}
 
                         """)
                 let parked = try await humon("parked", "feed")

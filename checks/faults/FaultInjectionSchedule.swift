@@ -104,7 +104,7 @@ struct FaultInjectionSchedule: Sendable, Hashable {
         self.faults = Array(faults.prefix(count))
     }
 
-    /// Six faults, each of another kind, for a run in every gate. A server that was stopped for 12 s has lost its sessions and its lease.
+    /// Six faults, each of another kind, for a run in every gate. A server that was stopped for 12 s has lost its sessions and its lead.
     static func ofGate(seed: UInt64) -> FaultInjectionSchedule {
         var generator = SeededGenerator(seed: seed, 4)
         let faults: [Fault] = [
@@ -148,7 +148,7 @@ struct FaultInjectionSchedule: Sendable, Hashable {
         var deck: [Fault] = [
             .killServer(0), .killServer(1), .killServer(server()), .killBothServers, .killPostgres, .killPostgres,
             .killPostgresAndServer(server()), .killPostgresAndServer(server()),
-            // A server that was stopped for longer than the statement time-out has lost its sessions and its lease.
+            // A server that was stopped for longer than the statement time-out has lost its sessions and its lead.
             .stopServer(server(), milliseconds: Int.random(in: 500...15_000, using: &generator)),
             .stopPostgres(milliseconds: Int.random(in: 500...15_000, using: &generator)),
             .halfOpenConnections, .terminateAppendingSession,

@@ -130,26 +130,16 @@ CREATE TABLE log.inline_read_models (
 );
 INSERT INTO log.inline_read_models VALUES (0, '{}');
 
--- Leases of the leaders of subscriptions, by the leader's id. The newest row of a holder counts.
-CREATE TABLE log.leases (
-    holder uuid NOT NULL,
-    until timestamptz NOT NULL,
-    PRIMARY KEY (holder, until)
-);
-
--- Leader and position of each subscription. There is one row a subscription. A claim, each step and a release of the leader raise its
--- number, from the one that they know, so that a former leader changes nothing. The number is in the key so that the newest version of a
--- row comes first in the index, however many older ones a snapshot keeps. docs/decisions/0012-subscriptions.md
+-- The position of each subscription. There is one row a subscription. Each step of the leader moves the position from the one that it
+-- knows, so that a former leader changes nothing. The position is in the key so that the newest version of a row comes first in the index,
+-- however many older ones a snapshot keeps. docs/decisions/0012-subscriptions.md
 CREATE TABLE log.subscriptions (
     name text,
-    number bigint,
     -- Everything up to here is handled, or parked.
-    position bigint NOT NULL,
-    -- NULL after a release. The end of the lease is in log.leases.
-    leader uuid,
+    position bigint,
     -- The error that interrupted the last leader; NULL once the position has moved since.
     interruption text,
-    PRIMARY KEY (name, number)
+    PRIMARY KEY (name, position)
 );
 
 -- Streams that a subscription cannot go on with, from the first recorded event that it did not handle.

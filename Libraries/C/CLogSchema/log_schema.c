@@ -37,16 +37,6 @@ static const unsigned char bytes_read_models[] = {
 };
 FILE(read_models)
 
-static const unsigned char bytes_leases[] = {
-#embed "../../../db/functions/leases.sql"
-};
-FILE(leases)
-
-static const unsigned char bytes_subscriptions[] = {
-#embed "../../../db/functions/subscriptions.sql"
-};
-FILE(subscriptions)
-
 static const unsigned char bytes_grants[] = {
 #embed "../../../db/grants.sql"
 };

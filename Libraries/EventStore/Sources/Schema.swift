@@ -10,9 +10,7 @@ extension Migration {
     /// them. A program with a lower number, down to the oldest program, must work with them.
     public static let functions = Migration(
         name: "functions_0001",
-        files: [
-            sql_append, sql_erasure, sql_lookups, sql_guards, sql_read_models, sql_leases, sql_subscriptions, sql_grants,
-        ],
+        files: [sql_append, sql_erasure, sql_lookups, sql_guards, sql_read_models, sql_grants],
         oldestProgram: "0001_log")
 
     /// - Parameter files: the byte of a file at an index, and 0 behind its last byte

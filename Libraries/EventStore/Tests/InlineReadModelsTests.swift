@@ -10,7 +10,6 @@ import Testing
     private static let versions: SQL = """
         SELECT concat_ws(' ', 'read model', ctid, xmin, xmax, schema) FROM log.read_models
         UNION ALL SELECT concat_ws(' ', 'inline', ctid, xmin, xmax, read_models) FROM log.inline_read_models
-        UNION ALL SELECT concat_ws(' ', 'lease', ctid, xmin, xmax, holder) FROM log.leases
         ORDER BY 1
         """
 

@@ -95,7 +95,7 @@ import Testing
             let sums = try await store.sums()
             try await store.database.withClient { superuser in
                 try await superuser.run([
-                    "GRANT SELECT ON log.pepper TO log_reader", "GRANT TRUNCATE ON log.leases TO log_app",
+                    "GRANT SELECT ON log.pepper TO log_reader", "GRANT TRUNCATE ON log.subscriptions TO log_app",
                     "GRANT UPDATE ON log.program_formats TO log_reader",
                 ])
                 let surplus = try await LogRights.violations(superuser, readModels: ["sums_v1"])
@@ -103,7 +103,7 @@ import Testing
                 #expect(
                     Set(surplus.map(\.statement)) == [
                         "REVOKE SELECT ON log.pepper FROM log_reader, PUBLIC;",
-                        "REVOKE TRUNCATE ON log.leases FROM log_app, PUBLIC;",
+                        "REVOKE TRUNCATE ON log.subscriptions FROM log_app, PUBLIC;",
                         "REVOKE UPDATE ON log.program_formats FROM log_reader, PUBLIC;",
                     ])
                 for statement in surplus.compactMap(\.statement) { try await superuser.query(SQL(unsafeText: statement)) }

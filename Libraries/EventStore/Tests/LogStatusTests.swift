@@ -13,7 +13,7 @@ import Testing
                 _ = try await client.run([
                     "SELECT log.leave_inline(ARRAY['sums_v1'])",
                     "UPDATE log.read_models SET position = 3 WHERE schema = 'sums_v1'",
-                    "INSERT INTO log.subscriptions VALUES ('feed', 1, 0), ('feed', 2, 1)",
+                    "INSERT INTO log.subscriptions VALUES ('feed', 0), ('feed', 1)",
                 ])
             }
             let after = try await LogStatus(of: [SumProjection()], client: store.client)

@@ -152,13 +152,13 @@ extension TestStore {
             let erasures = PersonErasures(store.composition())
             var timing = SubscriptionRunner.Timing.test
             timing.claimSeconds = 0.001
-            timing.leaseSeconds = 0.2
+            timing.silenceSeconds = 0.2
             let quick = timing
-            // Another node goes on each time: it has another leader's id. The later ones live longer.
+            // Another node goes on each time. The later ones live longer.
             for milliseconds in stride(from: 10, through: 600, by: 10) {
                 try await store.withErasures(find: NoteEvent.ofPerson.find, timing: quick) {
                     try await Task.sleep(for: .milliseconds(milliseconds))
-                    // A node without its connections cannot give the lease back.
+                    // Or it loses its connections first.
                     guard milliseconds.isMultiple(of: 20) else { return }
                     try await store.database.withClient { other in
                         _ = try await other.query(

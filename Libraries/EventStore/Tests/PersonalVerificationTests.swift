@@ -20,7 +20,7 @@ import Testing
                         script: """
                             ALTER TABLE log.recorded_events DISABLE TRIGGER guard_personal;
                             UPDATE log.recorded_events SET personal = NULL WHERE position = 2;
-                            INSERT INTO log.subscriptions VALUES ('erasures', 1, 3, NULL);
+                            INSERT INTO log.subscriptions VALUES ('erasures', 3);
                             \(script)
                             """)
                 }

@@ -70,7 +70,7 @@ struct ReadModelChecks: Sendable {
             if waits, let interruption = subscription.interruption {
                 lag += ", interrupted: \(interruption)"
                 hint = "Remove the cause; a server tries again by itself."
-            } else if waits, subscription.leasedUntil == nil {
+            } else if waits, subscription.leader == nil {
                 lag += " and has no leader"
                 hint = hint ?? "Check that a server with this subscription runs."
             }

@@ -89,7 +89,7 @@ struct Settings: Sendable {
         )
         databaseConnections = reader.number(
             "HUMON_DATABASE_CONNECTIONS",
-            "The number of connections for reading. Writing, listening, stored formats, erasures, and the index take one more each.",
+            "The number of connections for reading. Writing, listening, stored formats, and the index take one more each, erasures two.",
             default: 4, in: 1...100)
         isDatabasePooled = reader.flag(
             "HUMON_DATABASE_POOLED", "Whether the URL leads to a pooler in transaction mode, such as PgBouncer.", default: false)

@@ -12,8 +12,6 @@ unsigned char sql_erasure(size_t index);
 unsigned char sql_lookups(size_t index);
 unsigned char sql_guards(size_t index);
 unsigned char sql_read_models(size_t index);
-unsigned char sql_leases(size_t index);
-unsigned char sql_subscriptions(size_t index);
 unsigned char sql_grants(size_t index);
 
 #endif

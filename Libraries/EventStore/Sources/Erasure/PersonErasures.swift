@@ -176,7 +176,7 @@ public final class PersonErasures: Sendable {
                 WHERE p.subscription = \(ErasureSubscription.subscription)
                     AND (p.position = \(position) OR e.metadata ->> 'request_id' = \(requestID))
             )
-            FROM log.subscriptions AS s WHERE s.name = \(ErasureSubscription.subscription) ORDER BY s.number DESC LIMIT 1
+            FROM log.subscriptions AS s WHERE s.name = \(ErasureSubscription.subscription) ORDER BY s.position DESC LIMIT 1
             """
         ).decode((Int64, Bool, Bool).self)
         guard let (reached, isUnderWay, isParked) = found.first else { return (nil, false) }

@@ -18,11 +18,11 @@ public struct LogRights: Sendable {
     /// The tables of the schema `log`. The application may only read the first seven, and may only add to the eighth.
     private static let tables = [
         "append_lock", "recorded_events", "commands", "pepper", "projections", "read_models", "inline_read_models",
-        "program_formats", "leases", "subscriptions", "parked_streams",
+        "program_formats", "subscriptions", "parked_streams",
     ]
     /// The functions that the reader may execute. All others append, lock or write.
     private static let reading = [
-        "tail", "idempotency_records", "read_model_positions", "leased_until", "is_leased", "lock_class", "holders", "is_held",
+        "tail", "idempotency_records", "read_model_positions", "lock_class", "holders", "is_held",
     ]
     /// The triggers that must be on for all roles, and their tables.
     private static let triggers = [

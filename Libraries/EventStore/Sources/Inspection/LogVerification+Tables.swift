@@ -123,9 +123,7 @@ extension LogVerification {
         ) AS s ON s.stream = e.stream
         -- The subscription is under way to the erasures behind this position.
         CROSS JOIN (
-            SELECT coalesce(max(position), 0) AS position FROM (
-                SELECT position FROM log.subscriptions WHERE name = \(ErasureSubscription.subscription) ORDER BY number DESC LIMIT 1
-            ) AS newest
+            SELECT coalesce(max(position), 0) AS position FROM log.subscriptions WHERE name = \(ErasureSubscription.subscription)
         ) AS d
         WHERE e.position <= \(head) AND (
             e.personal IS NULL AND s.stream IS NULL OR s.position <= d.position AND e.personal::text <> '{}'

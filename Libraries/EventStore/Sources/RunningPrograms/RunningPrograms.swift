@@ -5,14 +5,13 @@ public import ServiceLifecycle
 /// What the programs of a database know of each other: which versions serve, with the stored formats that each reads and writes, and which
 /// read models they answer from.
 ///
-/// Every server holds advisory locks for both, shared, on a connection of its own. So PostgreSQL knows them without a heartbeat.
+/// Every server holds ``AdvisoryLocks`` for both, shared.
 public struct RunningPrograms: Service {
     /// The first key of the locks of versions: "humf".
     private static let lockClass: Int32 = 0x6875_6D66
     /// The second key of the lock that a server holds while it enters. No version has this key.
     private static let entranceKey: Int32 = 0
-    /// Seconds between two statements that show whether the connection is still open.
-    private static let pulseSeconds = 5.0
+    private static let silenceSeconds = 60.0
 
     public let program: ProgramFormats
     private let readModels: [String]
@@ -92,18 +91,18 @@ public struct RunningPrograms: Service {
             while !Task.isCancelled {
                 do {
                     try await register()
-                    try await whileServing { connection, conflict in
-                        if let conflict, !hasServed { throw conflict }
-                        if let conflict, conflict != logged {
-                            logger.critical("another version of the program serves", metadata: ["error": "\(conflict)"])
-                        }
-                        (hasServed, isAway, logged) = (true, false, conflict)
-                        backOff.reset()
-                        while true {
-                            try await Task.sleep(for: .seconds(Self.pulseSeconds))
-                            try await connection.query("SELECT 1")
-                        }
-                    }
+                    try await AdvisoryLocks.with(
+                        client, silenceSeconds: Self.silenceSeconds,
+                        take: { connection, scope in
+                            let conflict = try await enter(connection, scope)
+                            if let conflict, !hasServed { throw conflict }
+                            if let conflict, conflict != logged {
+                                logger.critical("another version of the program serves", metadata: ["error": "\(conflict)"])
+                            }
+                            (hasServed, isAway, logged) = (true, false, conflict)
+                            backOff.reset()
+                        },
+                        work: { _ in while true { try await Task.sleep(for: .seconds(3_600)) } })
                 } catch let conflict as FormatConflict {
                     throw conflict
                 } catch ReadModelError.missing where !hasServed {
@@ -120,34 +119,15 @@ public struct RunningPrograms: Service {
         }
     }
 
-    /// - Parameter body: also takes the first conflict with the versions that served before this one
-    private func whileServing(_ body: (LeasedConnection, FormatConflict?) async throws -> Never) async throws {
-        guard client.configuration.isPooled else {
-            return try await client.withConnection { connection in
-                do { try await body(connection, try await enter(by: "pg_advisory_lock_shared", on: connection)) } catch {
-                    // Where that fails the client closes the connection, and the locks end with its session.
-                    _ = try? await connection.query("SELECT pg_advisory_unlock_all()")
-                    throw error
-                }
-            }
-        }
-        // A pooler in transaction mode keeps a session for one transaction only. Each pulse gives it a new snapshot, and the time limit ends
-        // that of a node which froze.
-        try await client.withTransaction { connection in
-            try await connection.query("SET LOCAL idle_in_transaction_session_timeout = '60s'")
-            try await body(connection, try await enter(by: "pg_advisory_xact_lock_shared", on: connection))
-        }
-    }
-
     /// Takes the locks, and then looks for a conflict, while no other server does so. So of two versions in conflict the second sees the
     /// first, and the first does not see the second.
-    /// - Parameter function: takes a lock for the session, or for its transaction
-    private func enter(by function: SQL, on connection: LeasedConnection) async throws -> FormatConflict? {
+    private func enter(_ connection: LeasedConnection, _ scope: SQL) async throws -> FormatConflict? {
         try await client.withTransaction { entrance in
             try await entrance.query("SELECT pg_advisory_xact_lock(\(Self.lockClass), \(Self.entranceKey))")
-            try await connection.query("SELECT \(function)(\(Self.lockClass), \(program.key))")
+            try await connection.query("SELECT pg_advisory_\(scope)lock_shared(\(Self.lockClass), \(program.key))")
             for schema in readModels {
-                try await connection.query("SELECT \(function)(log.lock_class(), hashtext(\(schema)))")
+                try await connection.query(
+                    "SELECT pg_advisory_\(scope)lock_shared(log.lock_class(), hashtext(\(schema)))")
             }
             // Nobody drops a read model that is held, so one look is enough.
             let held = try await ReadModels.positions(of: readModels, on: connection)

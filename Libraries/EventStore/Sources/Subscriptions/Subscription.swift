@@ -28,7 +28,7 @@ public protocol Subscription: Sendable {
     ///
     /// The runner calls it again after a failure and after a change of the leader, perhaps with fewer or more events, so a
     /// repetition must do no harm. Two nodes may perform the same events at the same moment, and a node that was paused may perform old
-    /// events after newer ones: a lost lease cancels the task, but a node learns of the loss only after some seconds.
+    /// events after newer ones: the loss of the lead cancels the task, but a node learns of it only after some seconds.
     /// - Throws: any error; the runner tries again, then parks the stream. After an ``UnavailabilityError``, and a `PostgresError` that no
     ///   event causes, such as a lock or an answer that did not come in time, it tries again for ever
     func perform(_ events: [RecordedEvent]) async throws
@@ -71,8 +71,8 @@ public struct SubscriptionStatus: Sendable, Hashable {
     public var position: Int64
     /// Number of positions that the log has after this position.
     public var lag: Int64
-    /// The end of the leader's lease; nil if no node leads, for example because there is nothing to do.
-    public var leasedUntil: Timestamp?
+    /// The name of the leader's session in PostgreSQL, or the number of its process if it has no name; `nil` if no node leads.
+    public var leader: String?
     public var parkedStreams: Int64
     /// The error that interrupted the last leader; `nil` once the position has moved since.
     public var interruption: String?
@@ -88,7 +88,7 @@ public struct Subscriptions: Sendable {
     /// - Throws: ``PostgresError``, or `CancellationError`
     public func position(of subscription: String) async throws -> Int64? {
         try await client.query(
-            "SELECT position FROM log.subscriptions WHERE name = \(subscription) ORDER BY number DESC LIMIT 1"
+            "SELECT position FROM log.subscriptions WHERE name = \(subscription) ORDER BY position DESC LIMIT 1"
         ).decode(Int64.self).first
     }
 
@@ -97,15 +97,17 @@ public struct Subscriptions: Sendable {
     public func statuses() async throws -> [SubscriptionStatus] {
         try await client.query(
             """
-            SELECT name, position, greatest(log.tail() - position, 0),
-                CASE WHEN leased_until > clock_timestamp() THEN leased_until END,
-                (SELECT count(*) FROM log.parked_streams WHERE subscription = name), interruption
-            FROM (SELECT DISTINCT ON (name) * FROM log.subscriptions ORDER BY name, number DESC) AS newest,
-                log.leased_until(leader) AS leased_until
-            ORDER BY name
+            SELECT DISTINCT ON (name) name, position, greatest(log.tail() - position, 0), (
+                    SELECT coalesce(nullif(a.application_name, ''), l.pid::text)
+                    FROM pg_locks AS l LEFT JOIN pg_stat_activity AS a USING (pid)
+                    WHERE l.locktype = 'advisory' AND l.classid::bigint = \(Int64(SubscriptionRunner.lockClass))
+                        AND l.objid = hashtext(name)::oid AND l.objsubid = 2 AND l.granted
+                        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+                ), (SELECT count(*) FROM log.parked_streams WHERE subscription = name), interruption
+            FROM log.subscriptions ORDER BY name, position DESC
             """
-        ).decode((String, Int64, Int64, Timestamp?, Int64, String?).self).map {
-            SubscriptionStatus(name: $0, position: $1, lag: $2, leasedUntil: $3, parkedStreams: $4, interruption: $5)
+        ).decode((String, Int64, Int64, String?, Int64, String?).self).map {
+            SubscriptionStatus(name: $0, position: $1, lag: $2, leader: $3, parkedStreams: $4, interruption: $5)
         }
     }
 

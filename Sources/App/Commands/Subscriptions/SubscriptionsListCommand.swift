@@ -5,9 +5,9 @@ internal import EventStore
 /// `humon subscriptions list`
 struct SubscriptionsListCommand: ReportCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the subscriptions with their position, lag, lease and parked streams.",
+        commandName: "list", abstract: "List the subscriptions with their position, lag, leader and parked streams.",
         discussion: """
-            The lag is a number of positions of the log. A subscription without a lease runs on no server.
+            The lag is a number of positions of the log. The leader is the session of a server. A subscription without one runs nowhere.
 
             EXAMPLE: humon subscriptions list
             """)
@@ -19,7 +19,7 @@ struct SubscriptionsListCommand: ReportCommand {
             try await Subscriptions(client: query.client).statuses().map {
                 [
                     "subscription": .string($0.name), "position": JSON($0.position), "lag": JSON($0.lag),
-                    "lease_ends_at": .time($0.leasedUntil), "parked_streams": JSON($0.parkedStreams),
+                    "leader": JSON($0.leader), "parked_streams": JSON($0.parkedStreams),
                 ]
             })
         return .complete(ifEmpty: "This log has no subscription yet.")
