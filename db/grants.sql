@@ -46,8 +46,7 @@ GRANT SELECT ON ALL SEQUENCES IN SCHEMA humon, log TO log_reader;
 -- PostgreSQL lets every role execute a new function. A role that may only read must neither append nor take a lock.
 REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA log FROM PUBLIC, log_reader;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA log TO log_app;
-GRANT EXECUTE ON FUNCTION log.tail, log.idempotency_records, log.read_model_positions, log.lock_class, log.holders, log.is_held
-    TO log_reader;
+GRANT EXECUTE ON FUNCTION log.tail, log.idempotency_records, log.read_model_positions, log.holders TO log_reader;
 
 -- Servers, leaders, rebuilds and the drop of a copy know each other by advisory locks, which every role of a database may take. Only a
 -- superuser can change that: deploy/postgres/roles does, and `humon doctor` says where it is missing.

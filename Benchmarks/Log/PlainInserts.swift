@@ -100,7 +100,7 @@ struct LockedInserts: Sendable {
             SELECT log.append(
                 ARRAY[gen_random_uuid()], ARRAY['event-' || nextval('streams')], ARRAY[1], ARRAY['EventCreated'],
                 ARRAY[1::smallint], ARRAY[now()], ARRAY['\(BenchmarkEvent.textForPgbench)'],
-                ARRAY['\(BenchmarkEvent.metadataForPgbench)'], ARRAY[NULL], '{}', '{}'
+                ARRAY['\(BenchmarkEvent.metadataForPgbench)'], ARRAY[NULL], '{}'
             )
             """
         return try await pgbench.run("(a) a transaction each, under the lock", script: script, clients: clients)

@@ -93,7 +93,7 @@ def appends(cluster: Cluster):
 
     # An array for each column of the log.
     columns = ["gen_random_uuid()", new, "1", "'EventCreated'::text", "1::smallint", "now()", f"{data}::text", f"{metadata}::text", "NULL::text"]
-    log_append = f"log.append({', '.join(f'ARRAY[{column}]' for column in columns)}, '{{}}', '{{}}')"
+    log_append = f"log.append({', '.join(f'ARRAY[{column}]' for column in columns)}, '{{}}')"
     return [
         Append("humon's `log.append`, one event a transaction", cluster, log_append),
         Append("message-db's design", cluster, f"message_db.write(gen_random_uuid(), {new}, 'EventCreated', {data}, {metadata}, -1)"),

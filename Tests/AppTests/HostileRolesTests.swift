@@ -27,7 +27,7 @@ import Testing
             ]
         }
         + ["humon", "log", "humon_owner", "public", "events_v1"].map {
-            "INSERT INTO log.read_models (schema, version, position) VALUES ('\($0)', 1, 0)"
+            "INSERT INTO log.read_models (schema, position) VALUES ('\($0)', 0)"
         }
         + ["UPDATE", "DELETE"].map { "\($0) \($0 == "UPDATE" ? "log.read_models SET schema = 'humon'" : "FROM log.read_models")" }
         + ["INSERT INTO log.projections VALUES ('mine', 1, 'SELECT public.trap(1)', '')"]
@@ -42,7 +42,7 @@ import Testing
     private static let refusedToReader = [
         "SELECT log.lock()", "SELECT log.lock_names()", "SELECT log.lock_read_models('{events_v1}')",
         "SELECT pg_advisory_lock(x'0068756d6f6e01'::bigint)", "SELECT pg_try_advisory_lock_shared(1, 2)",
-        "SELECT pg_advisory_xact_lock(log.lock_class(), hashtext('events_v1'))",
+        "SELECT pg_advisory_xact_lock(x'68756d6f'::integer, hashtext('events_v1'))",
         "LOCK TABLE log.recorded_events IN ROW SHARE MODE",
         "SELECT log.create_read_model('events_v1')", "SELECT value FROM log.pepper",
     ]

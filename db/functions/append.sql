@@ -19,7 +19,7 @@ $$;
 -- an event without any.
 CREATE OR REPLACE FUNCTION log.append(
     ids uuid[], streams text[], versions integer[], types text[], formats smallint[], times timestamptz[],
-    data text[], metadata text[], personal text[], read_models text[], read_model_versions integer[],
+    data text[], metadata text[], personal text[], read_models text[],
     request_hashes bytea[] DEFAULT '{}', owners text[] DEFAULT '{}',
     ended_ids uuid[] DEFAULT '{}', ended_request_hashes bytea[] DEFAULT '{}', ended_owners text[] DEFAULT '{}',
     unchanged_streams text[] DEFAULT '{}', unchanged_versions integer[] DEFAULT '{}',
@@ -81,8 +81,7 @@ BEGIN
     END IF;
     SELECT i.read_models INTO inline FROM log.inline_read_models AS i ORDER BY i.number DESC LIMIT 1;
     IF inline IS DISTINCT FROM append.read_models THEN
-        PERFORM log.change_inline_read_models(
-            append.read_models, append.read_model_versions, tail, tail + cardinality(ids));
+        PERFORM log.change_inline_read_models(append.read_models, tail, tail + cardinality(ids));
     END IF;
     RETURN tail + 1;
 END

@@ -1,18 +1,15 @@
 -- Read models: their schemas and their positions. The owner of the log owns the schemas, and the application may call these functions
 -- only, so that no role of the application can place an object that a session of the owner runs. docs/decisions/0067-rights.md
 
--- The declared read model that has this schema: its live tables, a shadow, or tables that a cutover replaced.
+-- The declared read model that has this schema: its live tables, a shadow, or tables that a cutover replaced. P0002 (no_data_found) if
+-- there is none: `humon migrate` of the program that has the read model declares it.
 CREATE OR REPLACE FUNCTION log.projection(of_schema text) RETURNS log.projections LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     declared log.projections;
 BEGIN
-    SELECT p.* INTO declared FROM log.projections AS p CROSS JOIN unnest('{"",_rebuild,_verify,_replaced}'::text[]) AS s (suffix)
+    SELECT p.* INTO STRICT declared FROM log.projections AS p CROSS JOIN unnest('{"",_rebuild,_verify,_replaced}'::text[]) AS s (suffix)
     WHERE of_schema = p.name || '_v' || p.version || s.suffix;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'no read model with the schema % is declared', of_schema
-            USING ERRCODE = 'HU005', HINT = 'run humon migrate of the program that has the read model';
-    END IF;
     RETURN declared;
 END
 $$;
@@ -46,7 +43,7 @@ BEGIN
         END LOOP;
     END IF;
     PERFORM log.grant_read_model(schema);
-    INSERT INTO log.read_models (schema, version, position) VALUES (schema, declared.version, 0);
+    INSERT INTO log.read_models (schema, position) VALUES (schema, 0);
 END
 $$;
 
@@ -110,14 +107,14 @@ $$;
 
 -- How far these copies have followed the log, as of one snapshot.
 CREATE OR REPLACE FUNCTION log.read_model_positions(schemas text[])
-RETURNS TABLE (schema text, version integer, "position" bigint, is_inline boolean)
+RETURNS TABLE (schema text, "position" bigint, is_inline boolean)
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 BEGIN
-    RETURN QUERY SELECT m.schema, m.version,
-        CASE WHEN m.schema = ANY (newest.read_models) THEN tail.position ELSE m.position END, m.schema = ANY (newest.read_models)
+    RETURN QUERY SELECT m.schema, CASE WHEN m.schema = ANY (newest.read_models) THEN tail.position ELSE m.position END,
+        m.schema = ANY (newest.read_models)
     FROM unnest(schemas) AS wanted (schema)
     CROSS JOIN LATERAL (
-        SELECT r.schema, r.version, r.position FROM log.read_models AS r
+        SELECT r.schema, r.position FROM log.read_models AS r
         WHERE r.schema = wanted.schema ORDER BY r.position DESC LIMIT 1
     ) AS m
     CROSS JOIN (SELECT i.read_models FROM log.inline_read_models AS i ORDER BY i.number DESC LIMIT 1) AS newest
@@ -158,36 +155,24 @@ $$;
 
 -- An append calls this when the append before it changed other read models in its transaction. The tail is written down as the
 -- position of the read models that it does not change. Its own read models must be at the tail.
-CREATE OR REPLACE FUNCTION log.change_inline_read_models(
-    read_models text[], read_model_versions integer[], tail bigint, next_tail bigint
-) RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
+CREATE OR REPLACE FUNCTION log.change_inline_read_models(read_models text[], tail bigint, next_tail bigint) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     newest log.inline_read_models;
-    wanted record;
-    found_position bigint;
+    joining text[];
+    moved integer;
 BEGIN
     SELECT i.* INTO newest FROM log.inline_read_models AS i ORDER BY i.number DESC LIMIT 1;
     PERFORM log.move_read_models(ARRAY(SELECT unnest(newest.read_models) EXCEPT SELECT unnest(read_models)), tail);
-    FOR wanted IN
-        SELECT w.schema, w.version, w.schema = ANY (newest.read_models) AS is_inline
-        FROM unnest(read_models, read_model_versions) AS w (schema, version) ORDER BY w.schema
-    LOOP
-        -- First without the row's lock: a session that catches the copy up may hold it for seconds.
-        SELECT m.position INTO found_position FROM log.read_models AS m
-        WHERE m.schema = wanted.schema AND m.version = wanted.version ORDER BY m.position DESC LIMIT 1;
-        IF found_position = tail AND NOT wanted.is_inline THEN
-            -- A new version of the row makes PostgreSQL evaluate it again for a session that waits for its lock.
-            UPDATE log.read_models AS m SET position = next_tail
-            WHERE m.schema = wanted.schema AND m.version = wanted.version AND m.position = tail;
-            IF NOT FOUND THEN
-                found_position := NULL;
-            END IF;
-        END IF;
-        IF found_position IS NULL OR NOT wanted.is_inline AND found_position <> tail THEN
-            RAISE EXCEPTION 'a read model is missing, behind the log, or of another version'
-                USING ERRCODE = 'HU001', HINT = 'rebuild the read model';
-        END IF;
-    END LOOP;
+    joining := ARRAY(SELECT unnest(read_models) EXCEPT SELECT unnest(newest.read_models));
+    -- A session that catches a copy up may hold its row for seconds. That row is not at the tail, so this does not wait for it. A new
+    -- version of a row makes PostgreSQL evaluate it again for a session that waits for its lock. Others lock several of these rows under
+    -- the log's lock only.
+    UPDATE log.read_models AS m SET position = next_tail WHERE m.schema = ANY (joining) AND m.position = tail;
+    GET DIAGNOSTICS moved = ROW_COUNT;
+    IF moved < cardinality(joining) THEN
+        RAISE EXCEPTION 'a read model is missing or behind the log' USING ERRCODE = 'HU001', HINT = 'rebuild the read model';
+    END IF;
     INSERT INTO log.inline_read_models VALUES (newest.number + 1, read_models);
     DELETE FROM log.inline_read_models AS i WHERE i.number = newest.number;
 END
@@ -213,20 +198,12 @@ BEGIN
 END
 $$;
 
--- The first key of the advisory locks on copies of read models, 'humo', as bytes. The second one is the hash of the schema. Servers hold
--- them shared on what they answer from, and a process alone on what it fills.
-CREATE OR REPLACE FUNCTION log.lock_class() RETURNS integer
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$ SELECT x'68756d6f'::integer $$;
-
--- The processes of PostgreSQL that hold a copy's lock.
+-- The processes of PostgreSQL that hold a copy's lock. The first key of these advisory locks is 'humo', as bytes. The second one is the
+-- hash of the schema. Servers hold them shared on what they answer from, and a process alone on what it fills.
 CREATE OR REPLACE FUNCTION log.holders(schema text) RETURNS integer[] LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
     SELECT ARRAY(
         SELECT pid FROM pg_locks
-        WHERE locktype = 'advisory' AND classid = log.lock_class()::oid AND objid = hashtext(schema)::oid AND objsubid = 2
+        WHERE locktype = 'advisory' AND classid = x'68756d6f'::integer::oid AND objid = hashtext(schema)::oid AND objsubid = 2
             AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND granted
     )
-$$;
-
-CREATE OR REPLACE FUNCTION log.is_held(schema text) RETURNS boolean LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
-    SELECT log.holders(schema) <> '{}'
 $$;

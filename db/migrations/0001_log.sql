@@ -111,7 +111,6 @@ CREATE TABLE log.projections (
 -- The copies of read models, by the schema of their tables. docs/decisions/0027-no-hot-rows.md
 CREATE TABLE log.read_models (
     schema text NOT NULL,
-    version integer NOT NULL,
     -- Up to which the log is applied, except of those named by the newest row of log.inline_read_models.
     position bigint NOT NULL,
     built_at timestamptz NOT NULL DEFAULT clock_timestamp(),

@@ -185,7 +185,7 @@ import Testing
                             """
                             SELECT log.append(ARRAY[\(id)], ARRAY[\(stream.description)], ARRAY[\(version)], ARRAY['Counted'],
                                 ARRAY[1::smallint], ARRAY[now()], ARRAY['{"number":1}'],
-                                ARRAY['{"request_id":"x","actor":1,"trace_id":null}'], ARRAY[NULL], '{}', '{}')
+                                ARRAY['{"request_id":"x","actor":1,"trace_id":null}'], ARRAY[NULL], '{}')
                             """)
                     }
                     try await connection.query("SELECT pg_terminate_backend(pid) FROM (\(SQL.waitingAppends)) AS appends")

@@ -53,7 +53,8 @@ import Testing
                 ])
                 let schemas = try await store.client.withTransaction { builder in
                     if isHeld {
-                        try await builder.query("SELECT pg_advisory_xact_lock(log.lock_class(), hashtext('notes_v1_rebuild'))")
+                        try await builder.query(
+                            "SELECT pg_advisory_xact_lock(\(ReadModels.lockClass), hashtext('notes_v1_rebuild'))")
                     }
                     try await Self.erase(store)
                     return try await Self.schemas(store)
@@ -86,7 +87,7 @@ import Testing
                 """
                 SELECT log.append(ARRAY[gen_random_uuid()], ARRAY['note-1'], ARRAY[2], ARRAY['NoteErased'], ARRAY[1::smallint],
                     ARRAY[now() - make_interval(hours => \(Int32(hours)))], ARRAY['{}'],
-                    ARRAY['{"request_id":"x","actor":1,"trace_id":null}'], ARRAY[NULL], '{}', '{}')
+                    ARRAY['{"request_id":"x","actor":1,"trace_id":null}'], ARRAY[NULL], '{}')
                 """)
             try await Self.forget(store)
             #expect(try await Self.schemas(store) == left)

@@ -10,7 +10,7 @@ import Testing
         """
         SELECT log.append(ARRAY[gen_random_uuid()], ARRAY[\(stream)], ARRAY[1], ARRAY['Counted'], ARRAY[1::smallint], ARRAY[now()],
             ARRAY['{"number":1}'], ARRAY['{"request_id":"x","actor":null,"trace_id":null}'], ARRAY[NULL],
-            ARRAY['sums_v1'], ARRAY[1])
+            ARRAY['sums_v1'])
         """
     }
 
@@ -32,7 +32,7 @@ import Testing
                 """
                 SELECT log.append('[9000000:9000000]={00000000-0000-4000-8000-000000000001}', ARRAY['counter-b'], ARRAY[1], ARRAY['Counted'],
                     ARRAY[1::smallint], ARRAY[now()], ARRAY['{"number":1}'], ARRAY['{"request_id":"x","actor":null,"trace_id":null}'],
-                    ARRAY[NULL], ARRAY['sums_v1'], ARRAY[1])
+                    ARRAY[NULL], ARRAY['sums_v1'])
                 """
             ).decode(Int64.self)
             #expect(subscripted == [2])
@@ -73,7 +73,7 @@ import Testing
             #expect(error?.sqlState == .insufficientPrivilege)
             for version in [1, -1, 0] as [Int32] {
                 let ending: SQL = """
-                    SELECT log.append('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}',
+                    SELECT log.append('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}',
                         ended_ids => ARRAY[gen_random_uuid()], ended_request_hashes => ARRAY[sha256('request')],
                         ended_owners => ARRAY['person-7'], unchanged_streams => ARRAY['counter-a'], unchanged_versions => ARRAY[\(version)])
                     """

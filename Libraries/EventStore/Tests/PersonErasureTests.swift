@@ -224,7 +224,7 @@ extension TestStore {
                         """
                         SELECT log.append(ARRAY[gen_random_uuid()], ARRAY['note-1'], ARRAY[2], ARRAY['NoteRead'], ARRAY[1::smallint],
                             ARRAY[now()], ARRAY['{}'], ARRAY['{"request_id":"x","actor":1,"trace_id":null}'], ARRAY[NULL],
-                            '{}', '{}')
+                            '{}')
                         """)
                     return erasing
                 }

@@ -26,7 +26,7 @@ import Testing
                     "SELECT value FROM log.pepper",
                     // These append, or take a lock that appends or servers need.
                     "SELECT log.lock()", "SELECT log.leave_inline('{sums_v1}')",
-                    "SELECT log.append('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
+                    "SELECT log.append('{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')",
                     "SELECT log.erase('{counter-a}', 1)",
                     "SELECT log.lock_read_models('{sums_v1}')",
                 ]
@@ -48,7 +48,7 @@ import Testing
                     ).decode(String.self)
                     #expect(relations.count >= 8)
                     for relation in relations { _ = try await reader.query(SQL(unsafeText: "SELECT * FROM \(relation)")) }
-                    for function in ["tail()", "read_model_positions('{sums_v1}')", "is_held('sums_v1')"] {
+                    for function in ["tail()", "read_model_positions('{sums_v1}')", "holders('sums_v1')"] {
                         _ = try await reader.query(SQL(unsafeText: "SELECT log.\(function)"))
                     }
                     let locks = try await reader.query(

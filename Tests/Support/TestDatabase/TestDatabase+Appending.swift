@@ -29,7 +29,7 @@ extension PostgresClient {
             """
             SELECT log.append(ARRAY[gen_random_uuid()], ARRAY[\(stream.description)], ARRAY[\(version)], ARRAY[\(event.type)],
                 ARRAY[1::smallint], ARRAY[now()], ARRAY[\(String(decoding: event.facts, as: UTF8.self))],
-                ARRAY['{"request_id":"x","actor":1,"trace_id":null}'], ARRAY[\(personal)], '{}'::text[], '{}'::integer[])
+                ARRAY['{"request_id":"x","actor":1,"trace_id":null}'], ARRAY[\(personal)], '{}'::text[])
             """)
     }
 }

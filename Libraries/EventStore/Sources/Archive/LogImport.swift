@@ -72,7 +72,7 @@ public struct LogImport: Sendable {
         }
         // It holds numbers back for new users and events, which the archive may have given to others.
         let isServed = try await connection.query(
-            "SELECT coalesce(bool_or(log.is_held(schema)), false) FROM log.read_models"
+            "SELECT coalesce(bool_or(log.holders(schema) <> '{}'), false) FROM log.read_models"
         ).decode(Bool.self)
         guard isServed == [false] else {
             throw LogArchiveError(

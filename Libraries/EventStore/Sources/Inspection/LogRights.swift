@@ -21,9 +21,7 @@ public struct LogRights: Sendable {
         "program_formats", "subscriptions", "parked_streams",
     ]
     /// The functions that the reader may execute. All others append, lock or write.
-    private static let reading = [
-        "tail", "idempotency_records", "read_model_positions", "lock_class", "holders", "is_held",
-    ]
+    private static let reading = ["tail", "idempotency_records", "read_model_positions", "holders"]
     /// The triggers that must be on for all roles, and their tables.
     private static let triggers = [
         ("recorded_events", "refuse_change"), ("recorded_events", "guard_personal"), ("commands", "refuse_change"),

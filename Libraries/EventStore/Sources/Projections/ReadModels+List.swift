@@ -45,10 +45,10 @@ extension ReadModels {
     public func list() async throws -> [ReadModelStatus] {
         let found = try await client.query(
             """
-            SELECT c.schema, c.version, p.position, log.tail() - p.position,
+            SELECT c.schema, substring(c.schema FROM '_v([0-9]+)')::integer, p.position, log.tail() - p.position,
                 coalesce(extract(epoch FROM clock_timestamp() - (
                     SELECT recorded_at FROM log.recorded_events WHERE position = p.position + 1))::float8, 0),
-                c.built_at, log.is_held(c.schema)
+                c.built_at, log.holders(c.schema) <> '{}'
             FROM log.read_models AS c
             CROSS JOIN LATERAL log.read_model_positions(ARRAY[c.schema]) AS p
             WHERE to_regnamespace(c.schema) IS NOT NULL ORDER BY c.schema
@@ -95,7 +95,10 @@ extension ReadModels {
     public func rebuilds() async throws -> [String] {
         let schemas = projections.map { type(of: $0).schema + Self.rebuildSuffix }
         return try await client.query(
-            "SELECT s.schema FROM unnest(\(schemas)) AS s (schema) WHERE to_regnamespace(s.schema) IS NOT NULL OR log.is_held(s.schema) ORDER BY 1"
+            """
+            SELECT s.schema FROM unnest(\(schemas)) AS s (schema)
+            WHERE to_regnamespace(s.schema) IS NOT NULL OR log.holders(s.schema) <> '{}' ORDER BY 1
+            """
         ).decode(String.self)
     }
 

@@ -5,8 +5,8 @@ extension ReadModels {
     /// The copies beside the live tables that no process uses: replaced tables, shadows, and those of other versions of the program.
     /// - Throws: `PostgresError`
     public func prunable() async throws -> [String] {
-        try await client.query("SELECT o.schema FROM (\(others)) AS o WHERE NOT log.is_held(o.schema) ORDER BY o.schema").decode(
-            String.self)
+        let found = try await client.query("SELECT o.schema FROM (\(others)) AS o WHERE log.holders(o.schema) = '{}' ORDER BY 1")
+        return try found.decode(String.self)
     }
 
     /// Drops the schemas that ``prunable()`` lists. A program that needs one of them builds it again.
@@ -25,7 +25,7 @@ extension ReadModels {
     /// call.
     /// - Throws: `PostgresError`, `CancellationError`
     func forget() async throws {
-        let found = try await client.query("SELECT f.schema FROM (\(forgettable)) AS f WHERE NOT log.is_held(f.schema)")
+        let found = try await client.query("SELECT f.schema FROM (\(forgettable)) AS f WHERE log.holders(f.schema) = '{}'")
         for schema in try found.decode(String.self) {
             // The copy may have moved since. A builder that has the copy's lock locks the same row first.
             if try await drop(schema, if: "\(schema) IN (\(forgettable))") {
@@ -82,7 +82,7 @@ extension ReadModels {
                 try await connection.query("SELECT log.lock_names()")
                 try await connection.query("SELECT log.lock_read_models(ARRAY[\(schema)])")
                 let isFree = try await connection.query(
-                    "SELECT \(condition) AND pg_try_advisory_xact_lock(log.lock_class(), hashtext(\(schema)))"
+                    "SELECT \(condition) AND pg_try_advisory_xact_lock(\(Self.lockClass), hashtext(\(schema)))"
                 ).decode(Bool.self)
                 guard isFree == [true] else { return false }
                 try await Self.drop(schema, on: connection)

@@ -15,6 +15,9 @@ public struct ReadModels: Sendable {
 }
 
 extension ReadModels {
+    /// The first key of the locks on copies, "humo". `log.holders` has it too.
+    static let lockClass: Int32 = 0x6875_6D6F
+
     /// - Parameters:
     ///   - projections: all projections of the program
     ///   - client: has at least four connections for a rebuild or a verification
@@ -133,7 +136,7 @@ extension ReadModels {
     /// - Throws: ``ReadModelError/undeclared(_:)``, `PostgresError`
     static func create(_ schema: String, on connection: LeasedConnection) async throws {
         do { try await connection.query("SELECT log.create_read_model(\(schema))") } catch PostgresError.refused(let refusal)
-            where refusal.sqlState.rawValue == "HU005"
+            where refusal.sqlState.rawValue == "P0002"
         {
             throw ReadModelError.undeclared(schema)
         }

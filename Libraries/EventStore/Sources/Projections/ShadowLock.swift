@@ -28,7 +28,7 @@ struct ShadowLock: Sendable {
                         do {
                             try await connection.run([
                                 "SELECT set_config('lock_timeout', \(wait), true)",
-                                "SELECT pg_advisory_\(scope)lock(log.lock_class(), hashtext(\(schema)))",
+                                "SELECT pg_advisory_\(scope)lock(\(ReadModels.lockClass), hashtext(\(schema)))",
                             ])
                         } catch let error as PostgresError where error.sqlState == .lockNotAvailable {
                             throw ReadModelError.underWay(schema)

@@ -127,7 +127,7 @@ public struct RunningPrograms: Service {
             try await connection.query("SELECT pg_advisory_\(scope)lock_shared(\(Self.lockClass), \(program.key))")
             for schema in readModels {
                 try await connection.query(
-                    "SELECT pg_advisory_\(scope)lock_shared(log.lock_class(), hashtext(\(schema)))")
+                    "SELECT pg_advisory_\(scope)lock_shared(\(ReadModels.lockClass), hashtext(\(schema)))")
             }
             // Nobody drops a read model that is held, so one look is enough.
             let held = try await ReadModels.positions(of: readModels, on: connection)

@@ -90,7 +90,7 @@ struct AppendTransaction: Sendable {
                 \(envelopes.map(\.id)), \(envelopes.map(\.stream.description)), \(envelopes.map(\.version)),
                 \(stored.map(\.type)), \(stored.map(\.format)),
                 \(envelopes.map(\.recordedAt)), \(stored.map(\.facts)), \(envelopes.map { String(decoding: $0.metadata.utf8, as: UTF8.self) }),
-                \(stored.map(\.personal)), \(projections.map { type(of: $0).schema }), \(projections.map { type(of: $0).version }),
+                \(stored.map(\.personal)), \(projections.map { type(of: $0).schema }),
                 \(commands.map { $0?.requestHash?.bytea }), \(commands.map { $0?.owner?.description }),
                 \(ended.map(\.id)), \(ended.map { $0.requestHash?.bytea }), \(ended.map { $0.owner?.description }),
                 \(ended.map(\.last.stream.description)), \(ended.map(\.last.version)),
