@@ -36,9 +36,7 @@ public struct AttendancesModule: Sendable {
         let database = composition.database
         self.database = database
         events = composition[EventsModule.self]
-        counts = BatchedLookup(timeoutSeconds: database.configuration.answerTimeoutSeconds) {
-            try await Self.counts(of: $0, database)
-        }
+        counts = BatchedLookup { try await Self.counts(of: $0, database) }
         commands = CommandHandler(composition, state: StateReader(of: AttendancesProjection(), client: database))
     }
 

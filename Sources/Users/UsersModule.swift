@@ -42,7 +42,7 @@ public struct UsersModule: Sendable {
         tokenEndings = composition.notifier.map {
             TokenEndings(client: composition.database, notifier: $0, logger: composition.logger)
         }
-        lookup = BatchedLookup(timeoutSeconds: database.configuration.answerTimeoutSeconds) { try await table.users(of: $0) }
+        lookup = BatchedLookup { try await table.users(of: $0) }
     }
 
     /// The log's cursor at a position, as far as this process remembers it.

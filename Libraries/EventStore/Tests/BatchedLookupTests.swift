@@ -32,10 +32,8 @@ import Testing
 
     private let table = Table()
 
-    private func lookup(timeoutSeconds: Double = 60, callerLimit: Int = 100) -> BatchedLookup<Int, String> {
-        BatchedLookup<Int, String>(timeoutSeconds: timeoutSeconds, callerLimit: callerLimit) { [table] in
-            try await table.search($0)
-        }
+    private func lookup(waiterLimit: Int = 100) -> BatchedLookup<Int, String> {
+        BatchedLookup<Int, String>(waiterLimit: waiterLimit) { [table] in try await table.search($0) }
     }
 
     @Test func `every lookup asks again, and an unknown key has no value`() async throws {
@@ -61,7 +59,7 @@ import Testing
         #expect(Set(table.queries[1]) == Set(1...25))
     }
 
-    @Test func `a failed query fails its callers only`() async throws {
+    @Test func `a failed query fails its callers and the queue, and a later caller asks again`() async throws {
         let lookup = lookup()
         table.set(isAway: true)
         table.set(isOpen: false)
@@ -71,8 +69,9 @@ import Testing
         let second = Task { try await lookup.value(of: 2) }
         try await eventually { lookup.waiting == 2 }
         table.set(isOpen: true)
-        await #expect(throws: Table.Away.self) { try await first.value }
-        #expect(try await second.value == "2")
+        for caller in [first, second] { await #expect(throws: Table.Away.self) { try await caller.value } }
+        #expect(try await lookup.value(of: 2) == "2")
+        #expect(table.queries == [[1], [2]])
     }
 
     @Test func `a cancelled caller stops to wait, and the others get their users`() async throws {
@@ -99,22 +98,8 @@ import Testing
         #expect(table.queries == [[1], [3]])
     }
 
-    @Test func `a caller whose time is over gets an error, in a query and in the queue`() async throws {
-        let lookup = lookup(timeoutSeconds: 0.05)
-        table.set(isOpen: false)
-        let asking = Task { try await lookup.value(of: 1) }
-        try await eventually { table.queries.count == 1 }
-        let queued = Task { try await lookup.value(of: 2) }
-        for caller in [asking, queued] {
-            let error = await #expect(throws: PostgresError.self) { try await caller.value }
-            #expect(error?.isUnavailability == true)
-        }
-        #expect(lookup.waiting == 0)
-        table.set(isOpen: true)
-    }
-
     @Test func `a caller beyond the limit is refused at once, and a later one is accepted`() async throws {
-        let lookup = lookup(callerLimit: 2)
+        let lookup = lookup(waiterLimit: 2)
         table.set(isOpen: false)
         let callers = [1, 2].map { number in Task { try await lookup.value(of: number) } }
         try await eventually { lookup.waiting == 2 }
@@ -128,5 +113,5 @@ import Testing
 
 extension BatchedLookup {
     /// Number of callers that wait.
-    fileprivate var waiting: Int { state.withLock { $0.callers.count } }
+    fileprivate var waiting: Int { state.withLock { $0.waiters.count } }
 }

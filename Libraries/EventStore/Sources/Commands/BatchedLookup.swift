@@ -8,63 +8,51 @@ internal import Synchronization
 public final class BatchedLookup<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     public typealias Search = @Sendable ([Key]) async throws -> [Key: Value]
 
-    struct Caller: Sendable {
+    struct Waiter: Sendable {
         var key: Key
-        var deadline: ContinuousClock.Instant
-        /// Whether a query with this key runs.
-        var isAsked = false
         var continuation: CheckedContinuation<Value?, any Error>
     }
 
     struct State: Sendable {
-        var callers: [Int: Caller] = [:]
+        var waiters: [Int: Waiter] = [:]
         var number = 0
         var isRunning = false
-        var isTimed = false
     }
 
-    /// Seconds between two checks for waits that have exceeded their time limit.
-    private static var expirySeconds: Double { 0.1 }
-
-    private let timeoutSeconds: Double
-    private let callerLimit: Int
+    private let waiterLimit: Int
     private let search: Search
     let state = Mutex(State())
 
     /// - Parameters:
-    ///   - timeoutSeconds: the longest wait of a caller, for the query before its own too
-    ///   - callerLimit: maximum number of waiting callers; a further one is refused
-    ///   - search: finds the values of all keys; a key without a value has no entry
-    public init(timeoutSeconds: Double, callerLimit: Int = 10_000, search: @escaping Search) {
-        self.timeoutSeconds = timeoutSeconds
-        self.callerLimit = callerLimit
+    ///   - waiterLimit: maximum number of waiting callers; a further one is refused
+    ///   - search: finds the values of all keys; a key without a value has no entry. It must end in bounded time, as the queries of a
+    ///     ``PostgresClient`` do.
+    public init(waiterLimit: Int = 10_000, search: @escaping Search) {
+        self.waiterLimit = waiterLimit
         self.search = search
     }
 
     /// The value of a key at a moment after the call.
     /// - Returns: `nil` if the key has none
-    /// - Throws: the error of the search, `PostgresError.deadlineExceeded`, `PostgresError.unavailable`, `CancellationError`
+    /// - Throws: the error of the search, `PostgresError.unavailable`, `CancellationError`
     public func value(of key: Key) async throws -> Value? {
         let number = state.withLock { state in
             state.number += 1
             return state.number
         }
-        let deadline = ContinuousClock.now + .seconds(timeoutSeconds)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let caller = Caller(key: key, deadline: deadline, continuation: continuation)
-                let (isAccepted, starts, startsTimer) = state.withLock { state in
-                    guard state.callers.count < callerLimit else { return (false, false, false) }
-                    state.callers[number] = caller
-                    defer { (state.isRunning, state.isTimed) = (true, true) }
-                    return (true, !state.isRunning, !state.isTimed)
+                let (isAccepted, starts) = state.withLock { state in
+                    guard state.waiters.count < waiterLimit else { return (false, false) }
+                    state.waiters[number] = Waiter(key: key, continuation: continuation)
+                    defer { state.isRunning = true }
+                    return (true, !state.isRunning)
                 }
                 guard isAccepted else {
-                    let error = PostgresError.unavailable(reason: "\(callerLimit) callers wait for the same query already")
+                    let error = PostgresError.unavailable(reason: "\(waiterLimit) callers wait for the same query already")
                     return continuation.resume(throwing: error)
                 }
                 if starts { Task { await run() } }
-                if startsTimer { Task { await endLateWaits() } }
                 // The task may have been cancelled before it was registered.
                 if Task.isCancelled { end([number], .failure(CancellationError())) }
             }
@@ -75,47 +63,28 @@ public final class BatchedLookup<Key: Hashable & Sendable, Value: Sendable>: Sen
 
     /// Runs queries until no caller waits for one.
     private func run() async {
-        while let (numbers, keys) = nextBatch() {
+        while let keys = nextBatch() {
             do {
-                let found = try await search(Array(Set(keys)))
-                for (number, key) in zip(numbers, keys) { end([number], .success(found[key])) }
+                let found = try await search(Array(Set(keys.values)))
+                for (number, key) in keys { end([number], .success(found[key])) }
             } catch {
-                end(numbers, .failure(error))
+                // The queue too: while the database is away, no caller waits longer than one query takes to fail.
+                end(state.withLock { Array($0.waiters.keys) }, .failure(error))
             }
         }
     }
 
-    /// Takes all callers that no query has; `nil` if there are none.
-    private func nextBatch() -> (numbers: [Int], keys: [Key])? {
+    /// The keys of all callers, by number; `nil` if there are none. No query runs, so no caller is in one.
+    private func nextBatch() -> [Int: Key]? {
         state.withLock { state in
-            let numbers = state.callers.filter { !$0.value.isAsked }.keys.sorted()
-            guard !numbers.isEmpty else {
-                state.isRunning = false
-                return nil
-            }
-            for number in numbers { state.callers[number]?.isAsked = true }
-            return (numbers, numbers.compactMap { state.callers[$0]?.key })
+            state.isRunning = !state.waiters.isEmpty
+            return state.isRunning ? state.waiters.mapValues(\.key) : nil
         }
     }
 
     /// Resumes the callers that still wait.
     private func end(_ numbers: [Int], _ result: Result<Value?, any Error>) {
-        let callers = state.withLock { state in numbers.compactMap { state.callers.removeValue(forKey: $0) } }
-        for caller in callers { caller.continuation.resume(with: result) }
-    }
-
-    /// Runs while callers wait.
-    private func endLateWaits() async {
-        while true {
-            let now = ContinuousClock.now
-            let (late, isNeeded) = state.withLock { state in
-                let late = state.callers.filter { $0.value.deadline <= now }.map(\.key)
-                state.isTimed = state.callers.count > late.count
-                return (late, state.isTimed)
-            }
-            end(late, .failure(PostgresError.deadlineExceeded(mayHaveRun: false)))
-            guard isNeeded else { return }
-            try? await Task.sleep(for: .seconds(Self.expirySeconds))
-        }
+        let waiters = state.withLock { state in numbers.compactMap { state.waiters.removeValue(forKey: $0) } }
+        for waiter in waiters { waiter.continuation.resume(with: result) }
     }
 }

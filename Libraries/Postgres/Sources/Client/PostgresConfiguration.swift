@@ -49,7 +49,7 @@ public struct PostgresConfiguration: Sendable {
     var stallSeconds: Double { statementTimeoutSeconds + Self.graceSeconds }
 
     /// How long a caller of ``PostgresClient/run(_:)`` waits in all: for a connection, behind other callers, and for the answer.
-    public var answerTimeoutSeconds: Double { acquireTimeoutSeconds + stallSeconds }
+    var answerTimeoutSeconds: Double { acquireTimeoutSeconds + stallSeconds }
 
     /// The parameters for `PQconnectStartParams`: the defaults, the URL, and last what joins with the URL's own settings.
     func connectionParameters() throws(PostgresError) -> [(keyword: String, value: String)] {
