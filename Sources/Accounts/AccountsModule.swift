@@ -36,7 +36,7 @@ public struct AccountsModule: Sendable {
         dependencies = composition.dependencies
         state = StateReader(of: AccountsProjection(), client: database)
         commands = CommandHandler(composition, state: state)
-        ids = IDAllocator(sequence: Self.ids.name, client: database, history: composition.log.history)
+        ids = IDAllocator(Self.ids, client: database)
         hasher = composition.find() ?? PasswordHasher()
     }
 

@@ -61,7 +61,7 @@ public final class EventsModule: Sendable {
         commands = CommandHandler(
             log: log, database: database, dependencies: dependencies,
             state: StateReader(of: EventsProjection(), client: database))
-        ids = IDAllocator(sequence: Self.ids.name, client: database, history: log.history)
+        ids = IDAllocator(Self.ids, client: database)
     }
 
     /// Creates an event. A user may exceed the quota by the creations that are under way, and while this node loads its index.

@@ -31,7 +31,7 @@ public struct TasksModule: Sendable {
     package init(_ composition: Composition) {
         database = composition.database
         commands = CommandHandler(composition, state: StateReader(of: TasksProjection(), client: database))
-        ids = IDAllocator(sequence: Self.ids.name, client: database, history: composition.log.history)
+        ids = IDAllocator(Self.ids, client: database)
     }
 
     /// - Returns: the new task, and the position at which it is recorded

@@ -35,7 +35,7 @@ public struct UsersModule: Sendable {
         dependencies = composition.dependencies
         logger = composition.logger
         history = composition.log.history
-        ids = IDAllocator(sequence: Self.ids.name, client: database, history: composition.log.history)
+        ids = IDAllocator(Self.ids, client: database)
         let table = UsersTable(client: composition.database)
         self.table = table
         commands = CommandHandler(composition, state: table.state)

@@ -8,19 +8,15 @@ import Testing
 @testable import Tasks
 
 @Suite struct `Carrying out commands on tasks` {
-    @Test func `the list is in the order of creation, although two servers take ids from stocks`() async throws {
+    @Test func `the list is in the order of creation, although the ids are not`() async throws {
         try await TestDatabase.with { database in
-            try await TestNode.with(database) { first in
-                try await TestNode.with(database) { second in
-                    // Callers at the same time make a server keep ids in stock.
-                    try await withThrowingTaskGroup(of: Void.self) { group in
-                        for _ in 0..<20 { group.addTask { _ = try await first.create("Other", by: bob) } }
-                        try await group.waitForAll()
-                    }
-                    let late = try await second.create("First")
-                    let early = try await first.create("Second")
-                    #expect(try await second.titles() == ["First", "Second"], "\(late.id.rawValue) \(early.id.rawValue)")
-                }
+            try await TestNode.with(database) { node in
+                try await database.asSuperuser("SELECT setval('log.task_ids', 100)")
+                let first = try await node.create("First")
+                try await database.asSuperuser("SELECT setval('log.task_ids', 1)")
+                let second = try await node.create("Second")
+                #expect(first.id.rawValue > second.id.rawValue)
+                #expect(try await node.titles() == ["First", "Second"])
             }
         }
     }

@@ -14,10 +14,10 @@ public struct LogGeneration: Sendable, Hashable {
 /// Detects that the log lost its end. An asynchronous fail-over, a restored volume or a crash without `fsync` removes the last
 /// recorded events, and PostgreSQL gives their positions and numbers again.
 ///
-/// A process caches numbers in stock, the log's tail, and the events in memory. It keeps each of them with
-/// the ``generation`` that was current before the read, and drops it when the generation differs. The exception is a remembered user
-/// of a token (`RecentUsers`). It needs no generation, because the append names the id of the token's recorded event: see
-/// ``AppendCondition``.
+/// A process caches the log's tail and the events in memory. It keeps each of them with the ``generation`` that was current before the
+/// read, and drops it when the generation differs. The exception is a remembered user of a token (`RecentUsers`). It needs no
+/// generation, because the append names the id of the token's recorded event: see ``AppendCondition``. A number that the sequence gives
+/// again needs none either: the version of its stream conflicts, and the command takes another number.
 ///
 /// The evidence is cursors of the log: positions with marks of their recorded events. They come from the process's own commits,
 /// from the pages of ``LogTail``, and from the last recorded event at every check. A ``LogNotifier`` asks PostgreSQL every second
