@@ -37,7 +37,7 @@ public struct StateReader: Sendable {
     /// Brings the read model to the end of the log.
     /// - Returns: whether it is there
     /// - Throws: `PostgresError`, `CancellationError`
-    private func catchUp() async throws -> Bool { try await readModels.catchUp(skipping: []).failures.isEmpty }
+    private func catchUp() async throws -> Bool { try await readModels.catchUpEach().failures.isEmpty }
 
     /// Brings the read model to the end of the log if another version of the program has appended.
     /// - Returns: whether the read model holds every recorded event of its category

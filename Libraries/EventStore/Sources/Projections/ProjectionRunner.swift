@@ -11,20 +11,16 @@ public final class ProjectionRunner: Service {
     /// Seconds between two looks for copies to drop.
     private static let forgetSeconds = 60.0
     /// Minimum seconds between two attempts to catch up, so that a busy log does not cause a query for every append. The pause is
-    /// short while another version appends, and long while this version alone does, because its appends need no catch-up.
-    private static let pauseSeconds = (behind: 0.02, inStep: 0.25)
-
-    /// The pauses between two attempts to catch up a read model that could not follow the log.
-    private static let backOff = BackOff(firstSeconds: 0.25, longestSeconds: 30)
+    /// short while another version appends, and long while this version alone does, because its appends need no catch-up, and after a
+    /// failure.
+    private static let pauseSeconds = (behind: 0.02, inStep: 0.25, failed: 1.0)
 
     /// A read model that could not follow the log.
     private struct Failure {
         /// The description of the error.
         var description: String
         /// Whether this program cannot read the next recorded event.
-        var isUnreadable = false
-        var backOff = ProjectionRunner.backOff
-        var retryAt = ContinuousClock.now
+        var isUnreadable: Bool
     }
 
     private let readModels: ReadModels
@@ -56,15 +52,16 @@ public final class ProjectionRunner: Service {
     private func follow() async {
         var failures: [String: Failure] = [:]
         for await _ in notifier.wakes() {
-            var wasBehind = true
+            var pauseSeconds = Self.pauseSeconds.failed
             do {
-                wasBehind = try await catchUp(&failures)
+                let wasBehind = try await catchUp(&failures)
+                if failures.isEmpty { pauseSeconds = wasBehind ? Self.pauseSeconds.behind : Self.pauseSeconds.inStep }
             } catch is CancellationError {
                 return
             } catch {
                 logger.warning("read models may be behind", metadata: ["error": "\(error)"])
             }
-            try? await Task.sleep(for: .seconds(wasBehind ? Self.pauseSeconds.behind : Self.pauseSeconds.inStep))
+            try? await Task.sleep(for: .seconds(pauseSeconds))
         }
     }
 
@@ -84,22 +81,17 @@ public final class ProjectionRunner: Service {
         }
     }
 
-    /// Catches up all read models. If one cannot follow, the runner tries it again after growing pauses, and the others go on.
+    /// Catches up all read models. If one cannot follow, the others go on.
     /// - Returns: whether a read model was behind
     private func catchUp(_ failures: inout [String: Failure]) async throws -> Bool {
-        let waiting = failures.filter { $0.value.retryAt > .now }
-        let (wasBehind, found) = try await readModels.catchUp(skipping: Set(waiting.keys))
+        let (wasBehind, errors) = try await readModels.catchUpEach()
         let known = failures
-        failures = waiting
-        for (schema, error) in found {
-            var failure = known[schema] ?? Failure(description: "")
-            failure.isUnreadable = failure.isUnreadable || error is FormatError
-            if failure.description != "\(error)" {
-                failure.description = "\(error)"
-                logger.error("a read model cannot follow the log", metadata: ["schema": "\(schema)", "error": "\(error)"])
-            }
-            failure.retryAt = .now + failure.backOff.next()
-            failures[schema] = failure
+        failures = [:]
+        for (schema, error) in errors {
+            let isUnreadable = error is FormatError || known[schema]?.isUnreadable == true
+            failures[schema] = Failure(description: "\(error)", isUnreadable: isUnreadable)
+            guard known[schema]?.description != "\(error)" else { continue }
+            logger.error("a read model cannot follow the log", metadata: ["schema": "\(schema)", "error": "\(error)"])
         }
         blocked.store(failures.values.contains(where: \.isUnreadable), ordering: .relaxed)
         return wasBehind

@@ -78,21 +78,19 @@ extension ReadModels {
     /// Applies the appends of programs of other versions, which do not change this program's tables.
     /// - Throws: the error of the first read model that could not follow, after the other read models reached the end of the log
     public func catchUp() async throws {
-        let failures = try await catchUp(skipping: []).failures
+        let failures = try await catchUpEach().failures
         for projection in projections { if let failure = failures[type(of: projection).schema] { throw failure } }
     }
 
-    /// - Parameter skipped: schemas to leave alone
+    /// Catches up one read model after the other. If one cannot follow, the others go on.
     /// - Returns: whether a read model was behind, and the errors of those that could not follow, by schema
     /// - Throws: `PostgresError` if the database is away, `CancellationError`
-    func catchUp(skipping skipped: Set<String>) async throws -> (wasBehind: Bool, failures: [String: any Error]) {
+    func catchUpEach() async throws -> (wasBehind: Bool, failures: [String: any Error]) {
         let behind = try await client.query(
             "SELECT schema FROM log.read_model_positions(\(schemas)) WHERE position < log.tail()"
         ).decode(String.self)
         var failures: [String: any Error] = [:]
-        for projection in projections {
-            let schema = type(of: projection).schema
-            guard behind.contains(schema), !skipped.contains(schema) else { continue }
+        for projection in projections where behind.contains(type(of: projection).schema) {
             do {
                 while try await catchUp(projection) == true {}
             } catch let error as CancellationError {
@@ -100,7 +98,7 @@ extension ReadModels {
             } catch let error as PostgresError where error.isUnavailability && !error.isWait {
                 throw error
             } catch {
-                failures[schema] = error
+                failures[type(of: projection).schema] = error
             }
         }
         return (!behind.isEmpty, failures)
