@@ -1,55 +1,50 @@
 internal import Foundation
-internal import Synchronization
+internal import SystemPackage
 
-/// A lock on a file that ends with the process that holds it, however that ends.
+/// A lock on a file that ends with the process that holds it, however that ends. A program that the holder starts has no part in it.
 ///
-/// It is a record lock of POSIX: the system names its holder, and a program that the holder starts has no part in it. Such a lock
-/// belongs to the whole process, and closing any descriptor of the file ends it. So a process opens the file of its own lock only once.
+/// The file has the number of its holder, which another start names.
 final class DirectoryLock: Sendable {
-    /// The locks of this process.
-    private static let own = Mutex<[String: Int32]>([:])
+    /// Attempts of a start, 1 ms apart: ``isHeld(_:)`` takes the lock for a moment, and a new holder has yet to write its number.
+    private static let attempts = 20
 
-    private let path: String
-    private let isReleased = Mutex(false)
+    private let file: FileDescriptor
 
-    private init(_ path: String) { self.path = path }
+    private init(_ file: FileDescriptor) { self.file = file }
 
     /// A start that failed lets go as well.
-    deinit { release() }
+    deinit { try? file.close() }
 
     /// - Throws: ``EmbeddedPostgresError/inUse(directory:byProcess:)``, and ``EmbeddedPostgresError/fileSystem(doing:path:reason:)``
     static func take(_ path: String, in directory: String) throws(EmbeddedPostgresError) -> DirectoryLock {
-        try own.withLock { own throws(EmbeddedPostgresError) in
-            guard own[path] == nil else { throw .inUse(directory: directory, byProcess: getpid()) }
-            let descriptor = SystemCalls.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, mode: 0o644)
-            guard descriptor >= 0 else { throw .fileSystem(doing: "open", path: path, reason: SystemCalls.reason) }
-            guard SystemCalls.lock(descriptor) else {
-                defer { close(descriptor) }
-                throw .inUse(directory: directory, byProcess: SystemCalls.holder(of: descriptor))
-            }
-            own[path] = descriptor
+        let lock: DirectoryLock
+        do {
+            let file = try FileDescriptor.open(
+                FilePath(path), .readWrite, options: [.create, .noFollow, .closeOnExec],
+                permissions: [.ownerReadWrite, .groupRead, .otherRead])
+            lock = DirectoryLock(file)
+        } catch {
+            throw .fileSystem(doing: "open", path: path, reason: "\(error)")
         }
-        return DirectoryLock(path)
+        for _ in 0..<attempts {
+            if flock(lock.file.rawValue, LOCK_EX | LOCK_NB) == 0 {
+                try? lock.file.resize(to: 0)
+                _ = try? lock.file.writeAll("\(getpid())".utf8)
+                return lock
+            }
+            Thread.sleep(forTimeInterval: 0.001)
+        }
+        throw .inUse(directory: directory, byProcess: (try? String(contentsOfFile: path, encoding: .utf8)).flatMap { Int32($0) })
     }
 
-    func release() {
-        // A later lock of the same path is another one.
-        let wasReleased = isReleased.withLock { isReleased in
-            defer { isReleased = true }
-            return isReleased
-        }
-        guard !wasReleased else { return }
-        Self.own.withLock { own in if let descriptor = own.removeValue(forKey: path) { close(descriptor) } }
-    }
+    /// Also ends it for a program that is just being started and still has the descriptor.
+    func release() { _ = flock(file.rawValue, LOCK_UN) }
 
     /// Whether this process or another one holds the lock.
     static func isHeld(_ path: String) -> Bool {
-        own.withLock { own in
-            if own[path] != nil { return true }
-            let descriptor = SystemCalls.open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
-            guard descriptor >= 0 else { return false }
-            defer { close(descriptor) }
-            return SystemCalls.holder(of: descriptor) != nil
-        }
+        let file = try? FileDescriptor.open(FilePath(path), .readWrite, options: [.noFollow, .closeOnExec])
+        guard let file else { return false }
+        defer { try? file.close() }
+        return flock(file.rawValue, LOCK_SH | LOCK_NB) != 0
     }
 }

@@ -5,8 +5,6 @@ internal import Foundation
 ///
 /// This is the only file of the library with unsafe code. Each pointer is valid for one call.
 enum SystemCalls {
-    static func open(_ path: String, _ flags: Int32, mode: mode_t = 0) -> Int32 { unsafe Foundation.open(path, flags, mode) }
-
     static func rename(_ name: String, to newName: String) -> Int32 { unsafe Foundation.rename(name, newName) }
 
     static func makeDirectory(_ path: String, mode: mode_t) -> Int32 { unsafe mkdir(path, mode) }
@@ -22,25 +20,6 @@ enum SystemCalls {
         guard let resolved = unsafe realpath(path, nil) else { return nil }
         defer { unsafe free(resolved) }
         return unsafe String(cString: resolved)
-    }
-
-    /// Takes the record lock of a whole file for this process, without waiting.
-    static func lock(_ file: Int32) -> Bool {
-        var lock = wholeFile()
-        return unsafe fcntl(file, F_SETLK, &lock) == 0
-    }
-
-    /// The other process that holds the record lock of a file.
-    static func holder(of file: Int32) -> Int32? {
-        var lock = wholeFile()
-        guard unsafe fcntl(file, F_GETLK, &lock) == 0, Int32(lock.l_type) != Int32(F_UNLCK) else { return nil }
-        return lock.l_pid
-    }
-
-    private static func wholeFile() -> flock {
-        var lock = flock()
-        (lock.l_type, lock.l_whence) = (Int16(F_WRLCK), Int16(SEEK_SET))
-        return lock
     }
 
     /// Takes a variable out of the environment of this process, and of the programs that it starts later.

@@ -34,7 +34,13 @@ import Testing
         try await Self.withDirectory { directory, path in
             let other = Process()
             other.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            let script = "import fcntl, time; f = open('\(path)', 'w'); fcntl.lockf(f, fcntl.LOCK_EX); time.sleep(600)"
+            let script = """
+                import fcntl, os, time
+                file = open('\(path)', 'w', buffering=1)
+                fcntl.flock(file, fcntl.LOCK_EX)
+                print(os.getpid(), end='', file=file, flush=True)
+                time.sleep(600)
+                """
             other.arguments = ["python3", "-c", script]
             try other.run()
             defer { kill(other.processIdentifier, SIGKILL) }
