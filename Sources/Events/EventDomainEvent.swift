@@ -1,19 +1,18 @@
 package import Encoding
 package import EventStore
-package import Users
 
 /// The domain events of events.
 package enum EventDomainEvent: DomainEvent, Hashable {
     /// A user created an event.
-    case created(owner: UserID, details: RecordedDetails)
+    case created(OwnedDetails)
     /// The owner changed an event. The details are complete.
     case updated(RecordedDetails)
     /// The owner cancelled an event, for ever.
     case cancelled
     /// An operator hid an event from all users. Only tools show the operator's words.
     case hidden(reason: Personal<String>)
-    /// An operator took ``hidden(reason:)`` back.
-    case unhidden
+    /// An operator took ``hidden(reason:)`` back. It has the whole event, because nodes keep no hidden ones; `nil` for a cancelled event.
+    case unhidden(OwnedDetails?)
     /// The owner was erased. It is the last domain event of the stream.
     case erased
 
@@ -28,14 +27,12 @@ package enum EventDomainEvent: DomainEvent, Hashable {
 
     package init(type: String, content: EventContent) throws {
         switch type {
-        case "EventCreated":
-            let owner = UserID(rawValue: try content.facts.stored("owner") { $0.storedID })
-            self = .created(owner: owner, details: try RecordedDetails(stored: content))
+        case "EventCreated": self = .created(try OwnedDetails(stored: content))
         case "EventUpdated": self = .updated(try RecordedDetails(stored: content))
         case "EventCancelled": self = .cancelled
         case "EventHidden":
             self = .hidden(reason: try content.readPersonal { try $0.stored("reason") { $0.storedString } })
-        case "EventUnhidden": self = .unhidden
+        case "EventUnhidden": self = .unhidden(content.facts["owner"] == nil ? nil : try OwnedDetails(stored: content))
         case "EventErased": self = .erased
         default: throw FormatError("no stored type \(type)")
         }
@@ -54,14 +51,12 @@ package enum EventDomainEvent: DomainEvent, Hashable {
 
     package var stored: (type: String, data: JSON) {
         switch self {
-        case .created(let owner, let details):
-            let owner = JSONObject.Member(name: "owner", value: JSON(owner.rawValue))
-            return ("EventCreated", .object(JSONObject(members: [owner] + details.stored)))
+        case .created(let new): return ("EventCreated", new.stored)
         case .updated(let details): return ("EventUpdated", .object(JSONObject(members: details.stored)))
         case .cancelled: return ("EventCancelled", [:])
         case .hidden(.present(let reason)): return ("EventHidden", ["reason": .string(reason)])
         case .hidden(.erased): return ("EventHidden", [:])
-        case .unhidden: return ("EventUnhidden", [:])
+        case .unhidden(let shown): return ("EventUnhidden", shown?.stored ?? [:])
         case .erased: return ("EventErased", [:])
         }
     }

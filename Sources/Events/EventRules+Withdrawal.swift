@@ -78,10 +78,11 @@ func decideHiding(of event: Event?, reason: HidingReason) throws(EventRejection)
     return event.isHidden ? nil : .hidden(reason: .present(reason.text))
 }
 
-/// A cancelled event stays cancelled.
+/// A cancelled event stays cancelled, so it does not come back.
 /// - Returns: `nil` if the event is not hidden
 /// - Throws: ``EventRejection/notFound``
 func decideUnhiding(of event: Event?) throws(EventRejection) -> EventDomainEvent? {
     guard let event else { throw .notFound }
-    return event.isHidden ? .unhidden : nil
+    guard event.isHidden else { return nil }
+    return .unhidden(event.isCancelled ? nil : OwnedDetails(event.details, of: event.owner))
 }

@@ -60,7 +60,7 @@ func decideCreation(
     of details: EventDetails, by owner: UserID, liveEvents: Int? = nil, quota: Int = 0
 ) throws(EventRejection) -> EventDomainEvent {
     if let liveEvents, quota > 0, liveEvents >= quota { throw .tooManyEvents(maximum: quota) }
-    return .created(owner: owner, details: RecordedDetails(details))
+    return .created(OwnedDetails(details, of: owner))
 }
 
 /// Only the owner may change an event, and only in a version that the owner expects. A change to equal details is recorded too.

@@ -77,7 +77,7 @@ struct EventRow: Sendable, Hashable {
     var id: EventID
     /// The version of the last domain event.
     var version: Int32
-    /// `EventCreated` alone has the owner. Here and below, `nil` leaves a part of the event as it is.
+    /// `EventCreated` has the owner, and for the index alone `EventUnhidden`. Here and below, `nil` leaves a part of the event as it is.
     var owner: UserID?
     var details: EventDetails?
     var isCancelled: Bool?
@@ -89,15 +89,19 @@ struct EventRow: Sendable, Hashable {
     mutating func apply(_ event: EventDomainEvent, version: Int32) {
         self.version = version
         switch event {
-        case .created(let owner, let details):
-            self.owner = owner
-            apply(details)
+        case .created(let new): apply(new)
         case .updated(let details): apply(details)
         case .cancelled: isCancelled = true
         case .hidden: isHidden = true
+        // The row still has the owner and the details.
         case .unhidden: isHidden = false
         case .erased: isErased = true
         }
+    }
+
+    mutating func apply(_ owned: OwnedDetails) {
+        owner = owned.owner
+        apply(owned.details)
     }
 
     private mutating func apply(_ recorded: RecordedDetails) {

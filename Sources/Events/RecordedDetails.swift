@@ -1,5 +1,6 @@
 package import Encoding
 package import EventStore
+package import Users
 
 /// The details of an event as the log has them: the times are facts, and all that tells where and what is personal.
 package struct RecordedDetails: Sendable, Hashable {
@@ -52,5 +53,26 @@ extension RecordedDetails {
             ] + times
         case .erased: return times
         }
+    }
+}
+
+/// The owner of an event and its details, as the log has them together.
+package struct OwnedDetails: Sendable, Hashable {
+    package var owner: UserID
+    package var details: RecordedDetails
+
+    package init(_ details: EventDetails, of owner: UserID) {
+        self.owner = owner
+        self.details = RecordedDetails(details)
+    }
+
+    /// - Throws: `FormatError`
+    init(stored content: EventContent) throws {
+        owner = UserID(rawValue: try content.facts.stored("owner") { $0.storedID })
+        details = try RecordedDetails(stored: content)
+    }
+
+    var stored: JSON {
+        .object(JSONObject(members: [JSONObject.Member(name: "owner", value: JSON(owner.rawValue))] + details.stored))
     }
 }

@@ -22,7 +22,9 @@ import Users
                 (.updated(.concert), "EventUpdated", "{" + Self.concert),
                 (.cancelled, "EventCancelled", "{}"),
                 (.fraud, "EventHidden", #"{"reason":"Sells tickets that do not exist"}"#),
-                (.unhidden, "EventUnhidden", "{}"), (.erased, "EventErased", "{}"),
+                (.unhidden(nil), "EventUnhidden", "{}"),
+                (.unhidden(OwnedDetails(.picnic, of: .ann)), "EventUnhidden", #"{"owner":1,"# + Self.picnic),
+                (.erased, "EventErased", "{}"),
             ]) == [])
         #expect(EventDomainEvent.personal.names == ["name", "address", "lat", "lon", "reason"])
     }
@@ -101,7 +103,7 @@ import Users
 
     private static func expectRefusal(of value: JSON, as name: String, because reason: String) throws {
         for event in [
-            EventDomainEvent.created(by: .ann, .picnic), .updated(.picnic),
+            EventDomainEvent.created(by: .ann, .picnic), .updated(.picnic), .unhidden(OwnedDetails(.picnic, of: .ann)),
         ] {
             let type = event.stored.type
             let text = try text(event, name, value)
@@ -119,10 +121,11 @@ import Users
 
     @Test func `an erased event keeps its owner and its times, which are checked`() throws {
         let created = try Self.decode("EventCreated", #"{"owner":1,\#(Self.times)}"#)
-        guard case .created(let owner, let recorded) = created else { throw FormatError("\(created)") }
-        #expect(owner == .ann && recorded.details == .erased)
+        guard case .created(let new) = created else { throw FormatError("\(created)") }
+        #expect(new.owner == .ann && new.details.details == .erased)
         let picnic = EventDetails.picnic
-        #expect((recorded.startedAt, recorded.endedAt) == (picnic.startedAt, picnic.endedAt))
+        #expect((new.details.startedAt, new.details.endedAt) == (picnic.startedAt, picnic.endedAt))
+        #expect(try Self.decode("EventUnhidden", #"{"owner":1,\#(Self.times)}"#) == .unhidden(new))
         #expect(throws: FormatError("EventUpdated, format 1: no usable started_at in the stored data")) {
             try Self.decode("EventUpdated", #"{"started_at":"soon","ended_at":null}"#)
         }
@@ -144,7 +147,7 @@ import Users
     @Test func `operators see in the state whether an event is cancelled or hidden, and no reason`() {
         #expect(EventDomainEvent.cancelled.state == ["cancelled": .bool(true)])
         #expect(EventDomainEvent.fraud.state == ["hidden": .bool(true)])
-        #expect(EventDomainEvent.unhidden.state == ["hidden": .bool(false)])
+        #expect(EventDomainEvent.unhidden(nil).state == ["hidden": .bool(false)])
         let updated = EventDomainEvent.updated(.picnic)
         #expect(updated.state == updated.stored.data)
     }
@@ -157,7 +160,7 @@ import Users
             (updated, "event-1", 1, "an event is created before it is updated"),
             (.cancelled, "event-1", 1, "an event is created before it is cancelled"),
             (.fraud, "event-1", 1, "an event is created before it is hidden"),
-            (.unhidden, "event-1", 1, "an event is created before it is hidden"),
+            (.unhidden(nil), "event-1", 1, "an event is created before it is hidden"),
             (.erased, "event-1", 1, "an event is created before it is erased"),
             (updated, "event-+1", 2, "the stream is not named after an event's id"),
             (created, "user-1", 1, "the stream is not named after an event's id"),

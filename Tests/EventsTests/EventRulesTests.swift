@@ -11,7 +11,7 @@ private func changed(_ event: Event?, _ change: DetailsChange, by caller: UserID
 
 @Suite struct `Creating and replacing an event` {
     @Test func `creating an event makes the caller its owner`() throws {
-        #expect(try decideCreation(of: .picnic, by: .ann) == .created(owner: .ann, details: RecordedDetails(.picnic)))
+        #expect(try decideCreation(of: .picnic, by: .ann) == .created(OwnedDetails(.picnic, of: .ann)))
     }
 
     @Test func `the owner alone updates an event, and an unknown one is not found`() throws {

@@ -14,11 +14,13 @@ import Users
         let changes = EventsProjection().fold([
             updated(9, version: 2, .picnic), created(12, by: .ann, .picnic), created(11, by: .bob, .concert),
             updated(12, version: 2, .concert), .of(7, version: 3, .cancelled),
+            .of(8, version: 3, .unhidden(OwnedDetails(.picnic, of: .ann))),
         ])
         #expect(changes.created == [row(11, version: 1, owner: .bob, .concert), row(12, version: 2, owner: .ann, .concert)])
         #expect(
             changes.changed == [
                 .init(id: EventID(rawValue: 7), version: 3, isCancelled: true),
+                .init(id: EventID(rawValue: 8), version: 3, isHidden: false),
                 .init(id: EventID(rawValue: 9), version: 2, details: .picnic),
             ])
     }
@@ -44,7 +46,7 @@ import Users
             switch Int.random(in: 0..<6, using: &generator) {
             case 0: return .of(id, version: version, .cancelled)
             case 1, 2: return .of(id, version: version, .fraud)
-            case 3: return .of(id, version: version, .unhidden)
+            case 3: return .of(id, version: version, .unhidden(nil))
             case 4: return updated(id, version: version, .picnic)
             case _: return updated(id, version: version, .concert)
             }

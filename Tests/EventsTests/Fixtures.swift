@@ -34,7 +34,7 @@ extension EventDomainEvent {
     static let fraud = hidden(reason: .present("Sells tickets that do not exist"))
 
     static func created(by owner: UserID, _ details: EventDetails) -> Self {
-        created(owner: owner, details: RecordedDetails(details))
+        created(OwnedDetails(details, of: owner))
     }
 
     static func updated(_ details: EventDetails) -> Self { updated(RecordedDetails(details)) }
@@ -65,9 +65,9 @@ extension [EventID: Event] {
     mutating func apply(_ envelope: EventEnvelope<EventDomainEvent>) {
         guard let id = EventID(stream: envelope.stream) else { return }
         switch envelope.event {
-        case .created(let owner, let recorded):
-            if case .present(let details) = recorded.details {
-                self[id] = Event(id: id, owner: owner, version: 1, details: details)
+        case .created(let new):
+            if case .present(let details) = new.details.details {
+                self[id] = Event(id: id, owner: new.owner, version: 1, details: details)
             }
         case .updated(let recorded):
             if case .present(let details) = recorded.details { self[id]?.details = details }

@@ -7,26 +7,9 @@ import Users
 
 @testable import Events
 
-private let twelve = EventID(rawValue: 12)
-
-extension HeldEvent {
-    fileprivate static func of(_ details: EventDetails, version: Int32 = 1, isHidden: Bool = false) -> HeldEvent {
-        HeldEvent(owner: .ann, version: version, place: details.place, json: rendered(details), isHidden: isHidden)
-    }
-}
-
 private func rendered(_ details: EventDetails) -> [UInt8] { Array(details.name.utf8) }
 
 private func updated(_ details: EventDetails) -> EventDomainEvent { .updated(details) }
-
-/// The changes of event 12 by these domain events, from position 101 and the next version on.
-private func changes(of before: HeldEvent?, by events: EventDomainEvent...) -> IndexChanges {
-    let version = before?.version ?? 0
-    let recorded = events.enumerated().map { offset, event in
-        (position: Int64(101 + offset), envelope: EventEnvelope.of(12, version: version + Int32(offset) + 1, event))
-    }
-    return IndexChanges(recorded, render: { $1.append(contentsOf: rendered($0.details)) }) { $0 == twelve ? before : nil }
-}
 
 @Suite struct `Changes of the index` {
     @Test func `streams of other categories change nothing`() {
@@ -42,25 +25,23 @@ private func changes(of before: HeldEvent?, by events: EventDomainEvent...) -> I
     /// The index of a node, without its log.
     private struct Node {
         let index = EventIndex()
-        var hidden = HiddenEvents()
         var owned = OwnedEvents()
         var changes: [EventChange] = []
 
         mutating func apply(_ recorded: ArraySlice<(position: Int64, envelope: EventEnvelope<EventDomainEvent>)>) {
-            let (snapshot, hidden) = (index.snapshot, hidden)
+            let snapshot = index.snapshot
             let found = IndexChanges(recorded, render: { $1.append(contentsOf: rendered($0.details)) }) { id in
-                hidden.events[id] ?? snapshot.event(id).map(HeldEvent.init)
+                snapshot.event(id).map(HeldEvent.init)
             }
             index.apply(EventIndex.Batch(found.events), position: recorded.last?.position ?? 0)
-            self.hidden.apply(found.events)
             owned.apply(found.events, to: snapshot)
             changes += found.changes
         }
 
         var contents: [String] {
             (1...8 as ClosedRange<Int64>).map { id in
-                let held = index.snapshot.event(EventID(rawValue: id)).map(HeldEvent.init) ?? hidden.events[EventID(rawValue: id)]
-                return held.map { "\($0.version) \($0.isHidden) \(String(decoding: $0.json, as: UTF8.self))" } ?? "-"
+                let held = index.snapshot.event(EventID(rawValue: id)).map(HeldEvent.init)
+                return held.map { "\($0.version) \(String(decoding: $0.json, as: UTF8.self))" } ?? "-"
             }
         }
     }
@@ -68,18 +49,21 @@ private func changes(of before: HeldEvent?, by events: EventDomainEvent...) -> I
     /// Histories with changes that the rules refuse, as an imported log may have them.
     private static func history(seed: UInt64) -> [(position: Int64, envelope: EventEnvelope<EventDomainEvent>)] {
         var generator = SeededGenerator(seed: seed)
-        var versions: [Int64: Int32] = [:]
+        var (versions, events): ([Int64: Int32], [EventID: Event]) = ([:], [:])
         return (1...200 as ClosedRange<Int64>).map { position in
             let id = Int64.random(in: 1...8, using: &generator)
             let version = versions[id, default: 0] + 1
             versions[id] = version
-            let events: [EventDomainEvent] = [
-                .cancelled, .fraud, .fraud, .unhidden, .unhidden, updated(.picnic), updated(.concert),
+            // As the rule records it.
+            let shown = events[EventID(rawValue: id)].flatMap { $0.isCancelled ? nil : OwnedDetails($0.details, of: $0.owner) }
+            let choices: [EventDomainEvent] = [
+                .cancelled, .fraud, .fraud, .unhidden(shown), .unhidden(shown), updated(.picnic), updated(.concert),
                 updated(.concert),
             ]
-            let event =
-                version == 1 ? .created(by: id < 3 ? .ann : .bob, .picnic) : events.randomElement(using: &generator)
-            return (position, .of(id, version: version, event ?? .cancelled))
+            let event = version == 1 ? .created(by: id < 3 ? .ann : .bob, .picnic) : choices.randomElement(using: &generator)
+            let envelope = EventEnvelope.of(id, version: version, event ?? .cancelled)
+            events.apply(envelope)
+            return (position, envelope)
         }
     }
 
@@ -94,8 +78,8 @@ private func changes(of before: HeldEvent?, by events: EventDomainEvent...) -> I
         // What the read model has after the same history.
         let expected = history.reduce(into: [EventID: Event]()) { $0.apply($1.envelope) }
         let contents = (1...8 as ClosedRange<Int64>).map { id -> String in
-            guard let event = expected[EventID(rawValue: id)], !event.isCancelled else { return "-" }
-            return "\(event.version) \(event.isHidden) \(event.details.name)"
+            guard let event = expected[EventID(rawValue: id)], event.isLive else { return "-" }
+            return "\(event.version) \(event.details.name)"
         }
         for node in nodes {
             #expect(node.contents == contents)
@@ -120,17 +104,5 @@ private func changes(of before: HeldEvent?, by events: EventDomainEvent...) -> I
             #expect(change.json == live.map(rendered) ?? [], "position \(change.position)")
             last[change.id] = change.after
         }
-    }
-
-    @Test func `hidden events take memory while they are hidden`() {
-        var hidden = HiddenEvents([twelve: .of(.picnic, version: 4, isHidden: true)])
-        #expect(hidden.bytes == 6)
-        hidden.apply(changes(of: .of(.picnic, version: 4, isHidden: true), by: updated(.concert)).events)
-        #expect(hidden.bytes == 7)
-        hidden.apply(changes(of: .of(.concert, version: 5, isHidden: true), by: .cancelled).events)
-        #expect(hidden.bytes == 0)
-        #expect(hidden.events.isEmpty)
-        hidden.apply(changes(of: .of(.concert, version: 5, isHidden: true), by: .unhidden).events)
-        #expect(hidden.events.isEmpty)
     }
 }

@@ -72,7 +72,9 @@ private final class Recorder: EventChangeListener {
         }
     }
 
-    @Test func `a content that was loaded from wrong tables is mended, with its hidden events`() async throws {
+    @Test func `a content that was loaded from wrong tables is mended, and a hidden event comes back as the log has it`()
+        async throws
+    {
         try await TestNode.withDatabase { database in
             let recorder = Recorder()
             try await TestNode.with(database) { node in

@@ -96,7 +96,9 @@ private func rejected<Value>(_ decision: @autoclosure () throws(EventRejection) 
             let hidden = Event.picnicOfAnn(isCancelled: isCancelled, isHidden: true)
             #expect(try decideHiding(of: shown, reason: fraud) == .fraud)
             #expect(try decideHiding(of: hidden, reason: fraud) == nil)
-            #expect(try decideUnhiding(of: hidden) == .unhidden)
+            // A cancelled event does not come back.
+            let back = isCancelled ? nil : OwnedDetails(hidden.details, of: .ann)
+            #expect(try decideUnhiding(of: hidden) == .unhidden(back))
             #expect(try decideUnhiding(of: shown) == nil)
         }
         #expect(rejected(try decideHiding(of: nil, reason: fraud)) == .notFound)

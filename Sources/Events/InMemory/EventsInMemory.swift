@@ -5,7 +5,7 @@ internal import SpatialIndex
 internal import Synchronization
 internal import Users
 
-/// The live events of a node in its index, and beside it the hidden events and the ids of each user's events.
+/// The live events of a node in its index, and beside it the ids of each user's events.
 ///
 /// Thread-safe: requests read the content while ``InMemoryReadModel`` changes it. The model makes one change at a time.
 package final class EventsInMemory: Sendable {
@@ -17,13 +17,13 @@ package final class EventsInMemory: Sendable {
     /// Whether a comparison is under way.
     let isCompared = Mutex(false)
     private let listener: (any EventChangeListener)?
-    private let beside = Mutex(BesideIndex())
+    /// The owners of the events in the index; `nil` while nothing is loaded.
+    private let owned = Mutex<OwnedEvents?>(nil)
 
     /// - Parameters:
     ///   - limitBytes: the size of the content from which on this node takes no new events
     ///   - eventsPerUser: the largest number of live events of a user; 0 for no quota
-    ///   - render: writes an event as the API shows it. The bytes must depend on nothing but id, owner and details, because the index
-    ///     keeps them while an event is hidden
+    ///   - render: writes an event as the API shows it, by its id, owner and details alone
     ///   - listener: learns every change of the index
     package init(
         limitBytes: Int, eventsPerUser: Int = 0, render: @escaping EventRendering, listener: (any EventChangeListener)? = nil
@@ -41,20 +41,15 @@ package final class EventsInMemory: Sendable {
 
     private var presentBytes: Int {
         let snapshot = index.snapshot
-        return snapshot.bytes + beside.withLock { $0.hidden.bytes + ($0.owned?.bytes(of: snapshot.count) ?? 0) }
-    }
-
-    /// What the node holds at one position: the index, and the hidden events, which are no part of it.
-    var held: (snapshot: EventIndex.Snapshot, hidden: [EventID: HeldEvent]) {
-        beside.withLock { (index.snapshot, $0.hidden.events) }
+        return snapshot.bytes + (owned.withLock { $0?.bytes(of: snapshot.count) } ?? 0)
     }
 
     /// The number of a user's live events; `nil` while nothing is loaded.
-    func count(of owner: UserID) -> Int? { beside.withLock { $0.owned?.count(of: owner) } }
+    func count(of owner: UserID) -> Int? { owned.withLock { $0?.count(of: owner) } }
 
     /// The ids of a user's live events before an event, newest first; `nil` while nothing is loaded.
     func page(of owner: UserID, before event: EventID?, limit: Int) -> [EventID]? {
-        beside.withLock { $0.owned?.page(of: owner, before: event, limit: limit) }
+        owned.withLock { $0?.page(of: owner, before: event, limit: limit) }
     }
 
     /// Reads the tables of the read model in one transaction.
@@ -68,7 +63,7 @@ package final class EventsInMemory: Sendable {
         try await rows.copy(connection)
         return { [self] cursor in
             let loaded = rows.fill(index, at: cursor)
-            beside.withLock { $0 = loaded }
+            owned.withLock { $0 = loaded }
             listener?.indexLoaded(at: cursor)
         }
     }
@@ -76,50 +71,33 @@ package final class EventsInMemory: Sendable {
     /// Applies the next recorded events. The content then holds the log up to `end`.
     func apply(_ events: ArraySlice<(position: Int64, envelope: EventEnvelope<EventDomainEvent>)>, through end: LogCursor) {
         let snapshot = index.snapshot
-        let changes = beside.withLock { beside in
-            let changes = IndexChanges(events, render: render) {
-                beside.hidden.events[$0] ?? snapshot.event($0).map(HeldEvent.init)
-            }
+        let changes = IndexChanges(events, render: render) { snapshot.event($0).map(HeldEvent.init) }
+        owned.withLock { owned in
             index.apply(EventIndex.Batch(changes.events), position: end.position, mark: end.mark)
-            beside.apply(changes.events, to: snapshot)
-            return changes
+            owned?.apply(changes.events, to: snapshot)
         }
         listener?.indexApplied(changes.changes, through: end)
     }
 
     /// Replaces events by what the read model has. The content stays at its position, and the streams of changes begin again.
     func mend(_ events: [EventID: IndexChanges.Outcome]) {
-        let end = beside.withLock { beside in
-            let snapshot = index.snapshot
+        let snapshot = index.snapshot
+        owned.withLock { owned in
             index.apply(EventIndex.Batch(events, isMend: true), position: snapshot.position, mark: snapshot.mark)
-            beside.apply(events, to: snapshot)
-            return LogCursor(position: snapshot.position, mark: snapshot.mark)
+            owned?.apply(events, to: snapshot)
         }
-        listener?.indexLoaded(at: end)
+        listener?.indexLoaded(at: LogCursor(position: snapshot.position, mark: snapshot.mark))
     }
 
     /// Removes everything. The content is out of use.
     func removeAll() {
-        beside.withLock { $0 = BesideIndex() }
+        owned.withLock { $0 = nil }
         index.removeAll()
         listener?.indexClosed()
     }
 
     /// Whether this node takes no new events.
     var isFull: Bool { presentBytes >= limit }
-}
-
-/// What a node holds beside its index.
-struct BesideIndex: Sendable {
-    var hidden = HiddenEvents()
-    /// The owners of the events in the index; `nil` while nothing is loaded.
-    var owned: OwnedEvents?
-
-    /// - Parameter before: the index before the change
-    mutating func apply(_ events: [EventID: IndexChanges.Outcome], to before: EventIndex.Snapshot) {
-        hidden.apply(events)
-        owned?.apply(events, to: before)
-    }
 }
 
 extension InMemoryReadModel {

@@ -33,7 +33,7 @@ struct OwnedEvents: Sendable {
     mutating func apply(_ changed: [EventID: IndexChanges.Outcome], to before: EventIndex.Snapshot) {
         for (id, outcome) in changed {
             let old = before.event(id)?.owner
-            let new = outcome.event.flatMap { $0.isHidden ? nil : $0.owner }
+            let new = outcome.event?.owner
             guard old != new else { continue }
             if let old { change(id, of: old, isLive: false) }
             if let new { change(id, of: new, isLive: true) }

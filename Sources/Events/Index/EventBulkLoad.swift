@@ -9,7 +9,6 @@ internal import Users
 final class EventBulkLoad: Sendable {
     private struct State: Sendable {
         var bulkLoad = EventIndex.BulkLoad()
-        var hidden: [EventID: HeldEvent] = [:]
         var owned = OwnedEvents()
         var saidAt = ContinuousClock.now
     }
@@ -35,27 +34,20 @@ final class EventBulkLoad: Sendable {
             for _ in 0..<Self.readers {
                 group.addTask {
                     defer { handover.stop() }
-                    var (batch, hidden, json) = (EventIndex.Batch(), [EventID: HeldEvent](), [UInt8]())
+                    var (batch, json) = (EventIndex.Batch(), [UInt8]())
                     var owned: [(EventID, UserID)] = []
                     for await rows in handover.rows {
                         try rows.forEach { row in
                             let event = try Event(&row)
-                            guard !event.isCancelled else { return }
+                            guard event.isLive else { return }
                             json.removeAll(keepingCapacity: true)
                             self.render(event, &json)
-                            if event.isHidden {
-                                hidden[event.id] = HeldEvent(
-                                    owner: event.owner, version: event.version, place: event.details.place, json: json,
-                                    isHidden: true)
-                                return
-                            }
                             batch.put(
                                 event.id, owner: event.owner, version: event.version, place: event.details.place, json: json)
                             owned.append((event.id, event.owner))
                         }
-                        self.take(batch, hidden, owned)
+                        self.take(batch, owned)
                         batch.removeAll()
-                        hidden.removeAll()
                         owned.removeAll(keepingCapacity: true)
                         handover.wasTaken()
                     }
@@ -74,10 +66,9 @@ final class EventBulkLoad: Sendable {
         }
     }
 
-    private func take(_ batch: EventIndex.Batch, _ hidden: [EventID: HeldEvent], _ owned: [(EventID, UserID)]) {
+    private func take(_ batch: EventIndex.Batch, _ owned: [(EventID, UserID)]) {
         state.withLock { state in
             state.bulkLoad.put(batch)
-            state.hidden.merge(hidden) { _, new in new }
             for (id, owner) in owned { state.owned.append(id, of: owner) }
             guard .now - state.saidAt >= .seconds(1) else { return }
             state.saidAt = .now
@@ -89,14 +80,14 @@ final class EventBulkLoad: Sendable {
     }
 
     /// Makes the leaves of the index. Call this once.
-    /// - Returns: what belongs beside the index
-    func fill(_ index: EventIndex, at cursor: LogCursor) -> BesideIndex {
+    /// - Returns: the owners of its events
+    func fill(_ index: EventIndex, at cursor: LogCursor) -> OwnedEvents {
         state.withLock { state in
             index.fill(from: &state.bulkLoad, position: cursor.position, mark: cursor.mark)
             // Not shared with this value, so that the first change copies nothing.
             var owned = exchange(&state.owned, with: OwnedEvents())
             owned.sort()
-            return BesideIndex(hidden: HiddenEvents(state.hidden), owned: owned)
+            return owned
         }
     }
 }

@@ -29,9 +29,8 @@ public struct IndexVerification: Sendable, Hashable {
         if differences.count < Self.told { differences.append(difference) }
     }
 
-    /// Keeps the first outcome of an event. One that is hidden in the index and not in the read model differs, and is surplus too.
     fileprivate mutating func mend(_ id: EventID, by outcome: IndexChanges.Outcome) {
-        if mends.count < Self.mendingLimit, mends[id] == nil { mends[id] = outcome }
+        if mends.count < Self.mendingLimit { mends[id] = outcome }
     }
 }
 
@@ -62,27 +61,22 @@ extension InMemoryReadModel {
         }
         defer { content.isCompared.withLock { $0 = false } }
         guard state.isInUse else { throw IndexNotInUseError() }
-        let (digest, hidden) = try await digestOfContent()
+        // No variable keeps the snapshot: see ``IndexDigest``.
+        let digest = try await IndexDigest(of: content.index.snapshot)
         for _ in 0..<Self.attempts {
-            if let verification = try await examine(digest, hidden) { return verification }
+            if let verification = try await examine(digest) { return verification }
             // If another version of the program appends, the read model follows the log later, and the index may be ahead of it.
             try await Task.sleep(for: .seconds(Self.attemptSeconds))
         }
         throw ReadModelBehindError(position: digest.position)
     }
 
-    /// Keeps no snapshot: see ``IndexDigest``.
-    private func digestOfContent() async throws -> (IndexDigest, hidden: [EventID: HeldEvent]) {
-        let held = content.held
-        return (try await IndexDigest(of: held.snapshot), held.hidden)
-    }
-
     /// - Returns: nil if the read model is behind the index, or if other tables replaced its tables during the comparison
-    private func examine(_ digest: IndexDigest, _ hidden: [EventID: HeldEvent]) async throws -> IndexVerification? {
+    private func examine(_ digest: IndexDigest) async throws -> IndexVerification? {
         try await withTables(atLeast: digest.position) { connection, end in
             let changed = try await changes(after: digest.position, through: end, connection)
             let cursor = try await LogReader(client: connection).cursor(at: end)
-            let comparison = RowComparison(with: digest, hidden: hidden, changed: changed, at: cursor, render: content.render)
+            let comparison = RowComparison(with: digest, changed: changed, at: cursor, render: content.render)
             try await connection.withoutTimeout { connection in
                 try await EventRow.copyAll(connection) { rows in
                     try rows.forEach { try comparison.take(&$0) }
@@ -115,46 +109,35 @@ private final class RowComparison: Sendable {
         var verification: IndexVerification
         /// For each event of the digest, by its offset, whether the read model shows it.
         var isShown: [Bool]
-        /// The events that are held as hidden and that the read model does not hide.
-        var surplusHidden: Set<EventID>
         var json: [UInt8] = []
     }
 
     private let index: IndexDigest
-    private let hidden: [EventID: HeldEvent]
     private let changed: Set<EventID>
     private let render: EventRendering
     private let state: Mutex<State>
 
-    /// - Parameters:
-    ///   - hidden: the hidden events, which are no part of the index
-    ///   - changed: the events that changed after the digest, which are not compared
-    init(
-        with index: IndexDigest, hidden: [EventID: HeldEvent], changed: Set<EventID>, at cursor: LogCursor,
-        render: @escaping EventRendering
-    ) {
+    /// - Parameter changed: the events that changed after the digest, which are not compared
+    init(with index: IndexDigest, changed: Set<EventID>, at cursor: LogCursor, render: @escaping EventRendering) {
         self.index = index
-        self.hidden = hidden
         self.changed = changed
         self.render = render
         state = Mutex(
             State(
                 verification: IndexVerification(cursor: cursor, changed: changed),
-                isShown: Array(repeating: false, count: index.count), surplusHidden: Set(hidden.keys)))
+                isShown: Array(repeating: false, count: index.count)))
     }
 
     func take(_ row: inout CopiedRow) throws {
         let event = try Event(&row)
-        guard !event.isCancelled, !changed.contains(event.id) else { return }
+        guard event.isLive, !changed.contains(event.id) else { return }
         state.withLock { state in
             state.json.removeAll(keepingCapacity: true)
             render(event, &state.json)
-            let difference = event.isHidden ? differenceOfHidden(event, &state) : difference(of: event, &state)
-            guard let difference else { return }
+            guard let difference = difference(of: event, &state) else { return }
             state.verification.note(difference)
             let stored = HeldEvent(
-                owner: event.owner, version: event.version, place: event.details.place, json: state.json,
-                isHidden: event.isHidden)
+                owner: event.owner, version: event.version, place: event.details.place, json: state.json)
             state.verification.mend(event.id, by: IndexChanges.Outcome(version: event.version, event: stored))
         }
     }
@@ -173,19 +156,10 @@ private final class RowComparison: Sendable {
         return index.misplaced.contains(event.id) ? "event \(id) is not found at its place" : nil
     }
 
-    /// A hidden event is compared too, because it comes back as it is held.
-    private func differenceOfHidden(_ event: Event, _ state: inout State) -> String? {
-        state.surplusHidden.remove(event.id)
-        if let held = hidden[event.id], held.version == event.version, held.owner == event.owner, held.json == state.json {
-            return nil
-        }
-        return "hidden event \(event.id.rawValue) is held with other content"
-    }
-
     /// Call this behind the last row of the read model.
     func result() -> IndexVerification {
         state.withLock { state in
-            var surplus = state.surplusHidden
+            var surplus: Set<EventID> = []
             for (offset, isShown) in state.isShown.enumerated() where !isShown { surplus.insert(index[offset].id) }
             surplus.subtract(changed)
             if !surplus.isEmpty {
