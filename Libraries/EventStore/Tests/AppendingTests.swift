@@ -156,7 +156,7 @@ extension SQL {
             await #expect(throws: LogGapError(after: 1)) { _ = try await store.reader.read(after: 0, limit: 10) }
             // A subscription's filter hides no gap, and an archive has none.
             await #expect(throws: LogGapError(after: 1)) {
-                _ = try await store.reader.rows(after: 0, limit: 10, filter: LogFilter(types: ["none"]))
+                _ = try await store.reader.page(after: 0, limit: 10, filter: LogFilter(types: ["none"]))
             }
             await #expect(throws: LogGapError(after: 1)) { _ = try await LogExport(client: store.client).write { _ in } }
             await #expect(throws: LogGapError(after: 1)) { try await store.models.rebuild { _ in } }

@@ -44,9 +44,9 @@ struct ReadModelCopy: Sendable {
         while !copies.isEmpty, copies.position < end {
             let position = copies.position
             let limit = min(page, end - position)
-            let page = try await LogReader(client: connection).rows(after: position, limit: limit, filter: filter)
+            let page = try await LogReader(client: connection).page(after: position, limit: limit, filter: filter)
             guard page.through > position else { return }
-            let statements = try copies.writes(for: page.decode(page.rows.indices)).map(\.statement)
+            let statements = try copies.writes(for: page.events).map(\.statement)
             try await connection.run(statements + [copies.checkpoint(at: page.through)])
             copies.advance(to: page.through)
             // Appends may wait for the caller, so that it does not ask once more at the end of the log.

@@ -36,11 +36,11 @@ struct ShadowLoad: Sendable {
     }
 
     /// Reads the next page; nil at the end.
-    private func read(after position: Int64, through end: Int64) async throws -> LogRows? {
+    private func read(after position: Int64, through end: Int64) async throws -> LogPage? {
         guard position < end else { return nil }
-        let rows = try await LogReader(client: client).rows(
+        let page = try await LogReader(client: client).page(
             after: position, limit: min(Self.page, end - position), filter: filter)
-        return rows.through > position ? rows : nil
+        return page.through > position ? page : nil
     }
 
     private struct Folded: Sendable {
@@ -51,13 +51,13 @@ struct ShadowLoad: Sendable {
 
     /// Folds every slice separately. The rows of all slices are inserted before any row is changed. The result is the same,
     /// because no statement changes a row before its insertion.
-    private func fold(_ page: LogRows?) async throws -> Folded? {
+    private func fold(_ page: LogPage?) async throws -> Folded? {
         guard let page else { return nil }
-        let slices = stride(from: 0, to: page.rows.count, by: Self.slice).map { $0..<min($0 + Self.slice, page.rows.count) }
+        let slices = stride(from: 0, to: page.events.count, by: Self.slice).map { page.events[$0...].prefix(Self.slice) }
         return try await withThrowingTaskGroup(of: (Int, Folded).self) { group in
             for (index, slice) in slices.enumerated() {
                 group.addTask {
-                    let writes = try copies.writes(for: page.decode(slice))
+                    let writes = try copies.writes(for: Array(slice))
                     var folded = Folded(through: page.through)
                     for write in writes {
                         switch write {

@@ -161,6 +161,14 @@ extension LogReader {
         """
     }
 
+    /// Whether the filter selects a row of the log.
+    private static func selects(_ filter: LogFilter) -> SQL {
+        """
+        ((\(filter.categories.isEmpty) OR split_part(stream, '-', 1) = ANY(\(filter.categories.sorted())))
+            AND (\(filter.types.isEmpty) OR type = ANY(\(filter.types.sorted()))))
+        """
+    }
+
     /// Returns the present cursor at a position, without a mark if the log does not reach it.
     /// - Throws: ``PostgresError``, or `CancellationError`
     public func cursor(at position: Int64) async throws -> LogCursor {
