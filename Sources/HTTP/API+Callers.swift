@@ -47,7 +47,7 @@ extension API {
     /// - Throws: `HTTPError.tooManyRequests`, `PostgresError`
     func reader(_ request: Request, _ context: RequestContext) async throws -> UserID? {
         guard let token = request.deviceToken else { return nil }
-        return try await limitingGuesses(request, context) { try await users.user(of: token) }
+        return try await known(to: subscriber(request, context)) { try await users.user(of: token) }
     }
 
     /// Lets everyone read, or devices only, as the settings say.
@@ -151,14 +151,6 @@ extension API {
         return try await knownAccount(of: TokenSender(token: token, subscriber: subscriber(request, context)))
     }
 
-    /// Looks up what a secret in the request names. Counts what is not found, so that secrets cannot be guessed without end.
-    /// - Throws: `HTTPError.tooManyRequests`, and what the lookup throws
-    func limitingGuesses<Found>(
-        _ request: Request, _ context: RequestContext, _ look: () async throws -> Found?
-    ) async throws -> Found? {
-        try await known(to: subscriber(request, context), look)
-    }
-
     private func knownAccount(of caller: TokenSender<AccountToken>) async throws -> AccountID {
         guard let account = try await known(to: caller.subscriber, { try await accounts.account(of: caller.token) }) else {
             throw HTTPError.unauthorized
@@ -166,9 +158,9 @@ extension API {
         return account
     }
 
-    private func known<Found>(
-        to subscriber: NetworkAddress?, _ look: () async throws -> Found?
-    ) async throws -> Found? {
+    /// Looks up what a secret in a request names. Counts what is not found, so that secrets cannot be guessed without end.
+    /// - Throws: `HTTPError.tooManyRequests`, and what the lookup throws
+    func known<Found>(to subscriber: NetworkAddress?, _ look: () async throws -> Found?) async throws -> Found? {
         try limits.unknownTokens.check(subscriber)
         let found = try await look()
         if found == nil { _ = unknownToken(from: subscriber) }
@@ -183,7 +175,7 @@ extension API {
         return TokenSender(token: token, subscriber: subscriber)
     }
 
-    private func subscriber(_ request: Request, _ context: RequestContext) -> NetworkAddress? {
+    func subscriber(_ request: Request, _ context: RequestContext) -> NetworkAddress? {
         context.sender(of: request).address?.subscriber
     }
 

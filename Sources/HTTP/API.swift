@@ -14,7 +14,7 @@ public struct API: Sendable {
     }
 
     public struct Settings: Sendable {
-        public var appSecret: AppSecret
+        public var appSecret: SharedSecret
         public var reads = Reads.everyone
         /// The limit for one client address; 0 for no limit.
         public var signUpsPerMinute = 0
@@ -29,7 +29,7 @@ public struct API: Sendable {
         /// The limit for one client address; 0 for no limit.
         public var addressWritesPerMinute = 0
 
-        public init(appSecret: AppSecret) { self.appSecret = appSecret }
+        public init(appSecret: SharedSecret) { self.appSecret = appSecret }
     }
 
     /// The largest body of a request.

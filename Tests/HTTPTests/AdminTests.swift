@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test func `with an admin token a request without the token gets 401, and a probe does not need the token`() async throws {
-        try await TestAPI.with(adminToken: AdminToken("operators-token-1")) { api in
+        try await TestAPI.with(adminToken: SharedSecret("operators-token-1")) { api in
             for path in ["/metrics", "/index/check"] {
                 for sent in [
                     nil, "", "Bearer", "Bearer operators-token-2", "Basic operators-token-1", "operators-token-1",
@@ -104,7 +104,6 @@ import Testing
             }
             #expect(try await api.ask("/nothing").status == 401)
             for path in ["/health/live", "/health/ready"] { #expect(try await api.ask(path).status == 200, "\(path)") }
-            #expect("\(AdminToken("operators-token-1"))" == "AdminToken(redacted)")
         }
     }
 

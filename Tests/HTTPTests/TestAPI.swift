@@ -76,7 +76,7 @@ struct TestAPI: Sendable {
         loadsIndex: Bool = true, indexBytes: Int = 1_000_000_000,
         signUpsPerMinute: Int = 0, signUpsPerDay: Int = 0, writesPerMinute: Int = 0,
         addressWritesPerMinute: Int = 0, eventsPerUser: Int = 0, cors: CORSOrigins = .none,
-        adminToken: AdminToken? = nil, signInsPerMinute: Int = 0, accountSignInsPerMinute: Int = 0,
+        adminToken: SharedSecret? = nil, signInsPerMinute: Int = 0, accountSignInsPerMinute: Int = 0,
         hasher: PasswordHasher = PasswordHasher(parameters: .weak), patienceSeconds: Double = 1,
         _ body: @escaping @Sendable (TestAPI) async throws -> Void
     ) async throws {
@@ -86,7 +86,7 @@ struct TestAPI: Sendable {
             // The clock of the rate limits stands still: a busy machine may take seconds for a request.
             let start = ContinuousClock.now
             @Sendable func makeAPI(_ modules: ComposedModules, _ client: PostgresClient) -> API {
-                var settings = API.Settings(appSecret: AppSecret(secret))
+                var settings = API.Settings(appSecret: SharedSecret(secret))
                 settings.reads = reads
                 (settings.signUpsPerMinute, settings.signUpsPerDay) = (signUpsPerMinute, signUpsPerDay)
                 (settings.signInsPerMinute, settings.accountSignInsPerMinute) = (signInsPerMinute, accountSignInsPerMinute)

@@ -50,27 +50,27 @@ import Testing
     }
 
     @Test func `the secret and the previous one are accepted, and no other text`() {
-        let secrets = AppSecret("new-secret", previous: "old-secret")
+        let secrets = SharedSecret("new-secret", previous: "old-secret")
         for secret in ["old-secret", "new-secret"] { #expect(Self.request(secret).carries(secrets)) }
         for secret in ["", "old-secre", "old-secret,new-secret", ",", "old-secret,", "OLD-SECRET"] {
             #expect(!Self.request(secret).carries(secrets), "\(secret)")
         }
-        #expect(!Self.request("old-secret").carries(AppSecret("new-secret")))
+        #expect(!Self.request("old-secret").carries(SharedSecret("new-secret")))
     }
 
     @Test(arguments: ["", "1234567", "12345678,", "1234 5678", "a,12345678", "geheimnöss", "12345678\u{7F}"])
     func `a short secret, and one with a comma, a space or another character, is unusable`(secret: String) {
-        #expect(!AppSecret.isUsable(secret))
+        #expect(!SharedSecret.isUsable(secret))
     }
 
     @Test(arguments: ["12345678", "s3cret-of-the-app", String(repeating: "f0", count: 32)])
     func `a secret of eight visible characters or more is usable`(secret: String) {
-        #expect(AppSecret.isUsable(secret))
+        #expect(SharedSecret.isUsable(secret))
     }
 
     @Test func `a description of the secrets does not contain them`() {
-        #expect("\(AppSecret("new", previous: "old"))" == "AppSecret(redacted)")
-        #expect(String(reflecting: AppSecret("new", previous: "old")).contains("redacted"))
-        #expect(Mirror(reflecting: AppSecret("new", previous: "old")).children.isEmpty)
+        #expect("\(SharedSecret("new", previous: "old"))" == "SharedSecret(redacted)")
+        #expect(String(reflecting: SharedSecret("new", previous: "old")).contains("redacted"))
+        #expect(Mirror(reflecting: SharedSecret("new", previous: "old")).children.isEmpty)
     }
 }

@@ -48,7 +48,7 @@ struct TestPage: Sendable {
                 }
             ) { node in
                 let api = API(
-                    node.module, settings: API.Settings(appSecret: AppSecret("secret")), checkHealth: {})
+                    node.module, settings: API.Settings(appSecret: SharedSecret("secret")), checkHealth: {})
                 let page = MapPage(settings, users: node.module[UsersModule.self], tokenHeaders: API.tokenHeaders)
                 let router = APIRouter(api, beside: page.routes, behind: page.middleware, logger: .quiet).router
                 try await body(TestPage(router: router, log: node.reader))

@@ -61,7 +61,7 @@ struct ServeCommand: AsyncParsableCommand {
             let configuration = settings.serverConfiguration(connections: connections, drain: drain)
             let clients = Server(requests.router, configuration, logger: logger, onListening: banner.apiRuns)
             let admin = AdminResponder(
-                api, token: settings.adminToken.map(AdminToken.init),
+                api, token: settings.adminToken.map { SharedSecret($0) },
                 metrics: {
                     await requests.metrics + clients.metrics + backend.metrics() + LogSink.standardError.metrics
                         + ProcessMetrics.now()

@@ -6,7 +6,7 @@ internal import Web
 extension Settings {
     /// - Parameter secret: the app's secret, which may have been generated
     func api(secret: String) -> API.Settings {
-        var api = API.Settings(appSecret: AppSecret(secret, previous: previousAppSecret))
+        var api = API.Settings(appSecret: SharedSecret(secret, previous: previousAppSecret))
         api.reads = reads
         (api.signUpsPerMinute, api.signUpsPerDay) = (signUpsPerMinute, signUpsPerDay)
         (api.signInsPerMinute, api.accountSignInsPerMinute) = (signInsPerMinute, accountSignInsPerMinute)

@@ -60,11 +60,11 @@ struct Settings: Sendable {
             "TB_APP_SECRET",
             "The secret that the app sends in tb-app-secret to prove its identity.",
             documentedDefault: "generated and kept in .env on the private PostgreSQL; required with DATABASE_URL",
-            format: Self.appSecretFormat, isSecret: true, isValid: AppSecret.isUsable)
+            format: Self.appSecretFormat, isSecret: true, isValid: SharedSecret.isUsable)
         previousAppSecret = reader.optional(
             "HUMON_PREVIOUS_APP_SECRET",
             "The secret that older releases of the app send; humon accepts both while the secret changes.",
-            format: Self.appSecretFormat, isSecret: true, isValid: AppSecret.isUsable)
+            format: Self.appSecretFormat, isSecret: true, isValid: SharedSecret.isUsable)
         databaseURL = reader.optional(
             "DATABASE_URL", "The connection URL of the database; libpq defines its parameters, such as sslmode.",
             documentedDefault: "none: a private PostgreSQL", format: "a URL of PostgreSQL", isSecret: true)
@@ -204,7 +204,7 @@ struct Settings: Sendable {
         all = reader.settings
     }
     private static let appSecretFormat =
-        "\(AppSecret.minimumBytes) or more visible ASCII characters without a comma"
+        "\(SharedSecret.minimumBytes) or more visible ASCII characters without a comma"
 
     /// A shorter token can be guessed; other characters do not fit into a header field.
     private static let tokenMinimumBytes = 16

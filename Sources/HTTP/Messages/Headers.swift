@@ -39,7 +39,7 @@ extension Request {
     }
 
     /// Compares the app's secret in constant time.
-    func carries(_ secret: AppSecret) -> Bool {
+    func carries(_ secret: SharedSecret) -> Bool {
         guard let sent = firstValue(of: HTTPField.Name.appSecrets) else { return false }
         return secret.accepts(sent)
     }
@@ -50,19 +50,19 @@ extension Request {
     }
 }
 
-/// The secret by which a caller proves to be our app, and the one before it while the secret changes. It keeps digests only.
-public struct AppSecret: Sendable, Redacted {
-    /// A shorter secret can be guessed. The secret is in every installed app and changes slowly, so the limit is no higher.
+/// A secret by which callers prove to be our app, or operators, and the one before it while the secret changes. It keeps digests only.
+public struct SharedSecret: Sendable, Redacted {
+    /// A shorter secret can be guessed. That of the app is in every installed app and changes slowly, so the limit is no higher.
     public static let minimumBytes = 8
 
     private let digests: [SHA256.Digest]
 
-    /// - Parameter previous: the secret that older releases of the app still send; `nil` if there are none
+    /// - Parameter previous: the secret that older callers still send; `nil` if there are none
     public init(_ secret: String, previous: String? = nil) {
         digests = [secret, previous].compactMap { $0.map { SHA256.hash($0.utf8) } }
     }
 
-    /// Whether a text can be a secret. A comma is refused, because it once separated two secrets.
+    /// Whether a text can be the app's secret. A comma is refused, because it once separated two secrets.
     public static func isUsable(_ secret: String) -> Bool {
         secret.utf8.count >= minimumBytes
             && secret.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ",") }

@@ -15,7 +15,7 @@ public struct AdminResponder: Sendable {
     ///   - token: the bearer token that every path requires, except the paths of probes; `nil` requires none
     ///   - metrics: all metrics except the metrics of the modules
     public init(
-        _ api: API, token: AdminToken? = nil,
+        _ api: API, token: SharedSecret? = nil,
         metrics: @escaping @Sendable () async -> [Metric] = { [] }, logger: Logger
     ) {
         let routes = [

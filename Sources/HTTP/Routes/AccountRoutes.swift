@@ -93,15 +93,11 @@ private struct AccountRoutes: Sendable {
 /// Signs accounts up. The path is the device sign-up's: the body tells the two apart.
 struct AccountSignUps: Sendable {
     private let api: API
-    private let accounts: AccountsModule
     private let addresses: RateLimiter
-    private let dailySignUps: RateLimiter
 
     init(_ api: API) {
         self.api = api
-        accounts = api.accounts
         addresses = RateLimiter(perMinute: api.settings.signInsPerMinute, now: api.rateClock)
-        dailySignUps = api.limits.dailySignUps
     }
 
     /// - Returns: `nil` for a request without a `user` object in its body, which is a device's
@@ -112,10 +108,10 @@ struct AccountSignUps: Sendable {
             let fields = try? request.fields(allowing: [.json, .form]).json["user"],
             case .object = fields
         else { return nil }
-        let subscriber = context.sender(of: request).address?.subscriber
+        let subscriber = api.subscriber(request, context)
         try addresses.take(subscriber)
-        try dailySignUps.take(subscriber)
-        let issued = try await accounts.signUp(
+        try api.limits.dailySignUps.take(subscriber)
+        let issued = try await api.accounts.signUp(
             SignUp(fields), from: context.hashingClient(of: request), context: request.commandContext(context))
         return await api.response(issued)
     }

@@ -11,7 +11,7 @@ extension API {
 
     /// Needs no token, because the erasure has ended it. The id cannot be guessed.
     private func getErasure(_ request: Request, _ context: RequestContext) async throws -> Response {
-        let erasure = try await limitingGuesses(request, context) { () async throws -> PersonErasure? in
+        let erasure = try await known(to: subscriber(request, context)) { () async throws -> PersonErasure? in
             guard let id = UUID(uuidString: String(context.parameter)) else { return nil }
             return try await users.erasures.erasure(id)
         }
