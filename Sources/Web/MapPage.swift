@@ -39,10 +39,12 @@ public struct MapPage: Sendable {
                 try release.asset(for: request, release: context.parameter)
             },
         ]
-        let headers = SecurityHeaders(tiles: settings.tiles)
-        routes = (page + SessionRoutes(settings, users: users, unknownTokens: unknownTokens, dailySignUps: dailySignUps).routes)
-            .map { $0.adding(headers) }
-        middleware = [SessionTokens(origins: settings.origins, tokenHeaders: tokenHeaders)]
+        let sessions = SessionRoutes(settings, users: users, unknownTokens: unknownTokens, dailySignUps: dailySignUps)
+        routes = page + sessions.routes
+        middleware = [
+            SecurityHeaders(on: routes, tiles: settings.tiles),
+            SessionTokens(origins: settings.origins, tokenHeaders: tokenHeaders),
+        ]
     }
 }
 

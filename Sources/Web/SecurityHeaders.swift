@@ -1,14 +1,15 @@
 internal import HTTPServer
 internal import HTTPTypes
 
-/// The fields that limit what a browser does with the responses of the map page.
-struct SecurityHeaders: Sendable {
+/// Limits what a browser does with the responses and refusals of the map page's routes. `nosniff` is on every response of the server.
+struct SecurityHeaders: Middleware {
+    private let paths: Set<String>
     private let fields: HTTPFields
 
-    init(tiles: Tiles?) {
+    init(on routes: [Route], tiles: Tiles?) {
+        paths = Set(routes.map(\.path))
         fields = [
             .contentSecurityPolicy: Self.contentSecurityPolicy(tiles: tiles),
-            .xContentTypeOptions: "nosniff",
             .init(literal: "cross-origin-opener-policy"): "same-origin",
             .init(literal: "cross-origin-resource-policy"): "same-origin",
             .init(literal: "permissions-policy"): "geolocation=(self), camera=(), microphone=(), payment=()",
@@ -28,35 +29,7 @@ struct SecurityHeaders: Sendable {
             """
     }
 
-    fileprivate func add(to headers: inout HTTPFields) { headers.append(contentsOf: fields) }
-}
-
-extension Route {
-    /// The same route, with these fields in its responses and refusals.
-    func adding(_ fields: SecurityHeaders) -> Route {
-        var immediately: ImmediateHandler?
-        if let respondImmediately {
-            immediately = { request, context in
-                do {
-                    let result = try respondImmediately(request, context)
-                    guard case .response(var response) = result else { return result }
-                    fields.add(to: &response.headers)
-                    return .response(response)
-                } catch var error as HTTPError {
-                    fields.add(to: &error.headers)
-                    throw error
-                }
-            }
-        }
-        return Route(method, path, operation, limit: limit, immediately: immediately) { [respond] request, context in
-            do {
-                var response = try await respond(request, context)
-                fields.add(to: &response.headers)
-                return response
-            } catch var error as HTTPError {
-                fields.add(to: &error.headers)
-                throw error
-            }
-        }
+    func finish(_ response: inout Response, for request: Request, _ context: RequestContext) {
+        if let route = context.route, paths.contains(route.template) { response.headers.append(contentsOf: fields) }
     }
 }
