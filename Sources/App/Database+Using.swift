@@ -21,8 +21,7 @@ extension Database {
         }
     }
 
-    /// PostgreSQL refuses a role while it opens the connection, which looks as if the database were away. So this asks for the
-    /// membership on a connection without the role.
+    /// PostgreSQL refuses a role while it opens the connection, which looks as if the database were away.
     private static func reason(
         _ error: PostgresError, _ configuration: PostgresConfiguration, logger: Logger
     ) async -> CommandFailure? {
@@ -31,23 +30,26 @@ extension Database {
             return [.undefinedTable, .insufficientPrivilege, .invalidSchemaName].contains(refusal.sqlState) ? .notMigrated : nil
         case .unavailable:
             guard let role = configuration.role else { return nil }
-            var plain = configuration
-            (plain.role, plain.connections) = (nil, 1)
-            let found = try? await withPostgres(plain, logger: logger) { client in
-                try await client.query(
-                    """
-                    SELECT (SELECT pg_has_role(current_user, oid, 'MEMBER') FROM pg_roles WHERE rolname = \(role)),
-                        current_user
-                    """
-                ).decode((Bool?, String).self)[0]
-            }
-            guard let (isMember, user) = found else { return nil }
+            guard let (isMember, user) = try? await configuration.membership(in: role, logger: logger) else { return nil }
             return switch isMember {
             case nil: .notMigrated
             case false?: .notMember(user: user, role: role)
             case true?: nil
             }
         case .connectionLost, .deadlineExceeded, .rolledBack, .unreplicated, .decoding, .unusableURL: return nil
+        }
+    }
+}
+
+extension PostgresConfiguration {
+    /// Asks on a connection without the role whether the user is a member of it; `nil` if there is no such role.
+    func membership(in role: String, logger: Logger) async throws -> (isMember: Bool?, user: String) {
+        var plain = self
+        (plain.role, plain.connections) = (nil, 1)
+        return try await withPostgres(plain, logger: logger) { client in
+            try await client.query(
+                "SELECT (SELECT pg_has_role(current_user, oid, 'MEMBER') FROM pg_roles WHERE rolname = \(role)), current_user"
+            ).decode((Bool?, String).self)[0]
         }
     }
 }

@@ -88,15 +88,9 @@ extension Database {
         // The planner chooses: the statements of the doctor need no index.
         configuration.sessionSettings["enable_seqscan"] = nil
         configuration.acquireTimeoutSeconds = Double(configuration.connectTimeoutSeconds)
-        var plain = configuration
-        plain.role = nil
-        plain.connections = 1
-        let isMember = try await withPostgres(plain, logger: logger) { client in
-            try await client.query(
-                "SELECT pg_has_role(current_user, oid, 'MEMBER') FROM pg_roles WHERE rolname = \(LogRights.readerRole)"
-            ).decode(Bool.self)
+        if let role = configuration.role, try await configuration.membership(in: role, logger: logger).isMember != true {
+            configuration.role = nil
         }
-        if isMember != [true] { configuration.role = nil }
         return configuration
     }
 }
