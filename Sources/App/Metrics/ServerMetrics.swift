@@ -26,7 +26,7 @@ extension Server {
                 Double(budget.closedConnections)),
             .counter(
                 "humon_http_accept_failures_total", "Connections that could not be accepted for lack of files or memory.",
-                Double(configuration.acceptFailures.total)),
+                Double(acceptFailures)),
             .gauge("humon_http_streams", "Open streams.", Double(streams.count)),
             .gauge("humon_http_streams_limit", "Maximum number of open streams.", Double(streams.limits.total)),
             .counter(

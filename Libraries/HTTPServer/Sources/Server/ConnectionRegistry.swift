@@ -38,6 +38,8 @@ final class ConnectionRegistry: Sendable {
         }
     }
 
+    /// The number of connections that could not be accepted, because too many files were open or memory was short.
+    let acceptFailures = Atomic(0)
     private let state = Mutex(State())
     private let configuration: ServerConfiguration
 
@@ -134,7 +136,6 @@ final class AcceptHandler: ChannelDuplexHandler {
     typealias OutboundIn = Never
 
     private let registry: ConnectionRegistry
-    private let failures: AcceptFailures
     private let logger: Logger
     /// Whether the listening socket must be read once there is room.
     private var isReadHeld = false
@@ -142,11 +143,14 @@ final class AcceptHandler: ChannelDuplexHandler {
     private var isPaused = false
     private var isLookScheduled = false
     private static let shortagePause = TimeAmount.seconds(1)
+    /// The time of the next line of the log about a shortage, and the pause between two.
+    private var logsAfter = NIODeadline.now()
+    private static let logPause = TimeAmount.minutes(1)
     /// How long a new connection may take for its first byte while others wait.
     private static let newcomerTime = TimeAmount.seconds(1)
 
-    init(_ registry: ConnectionRegistry, _ failures: AcceptFailures, logger: Logger) {
-        (self.registry, self.failures, self.logger) = (registry, failures, logger)
+    init(_ registry: ConnectionRegistry, logger: Logger) {
+        (self.registry, self.logger) = (registry, logger)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -162,8 +166,10 @@ final class AcceptHandler: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if AcceptFailures.isShortage(error) {
-            if failures.count() {
+        if Self.isShortage(error) {
+            registry.acceptFailures.add(1, ordering: .relaxed)
+            if NIODeadline.now() >= logsAfter {
+                logsAfter = NIODeadline.now() + Self.logPause
                 logger.error(
                     "connections cannot be accepted; trying again each second. Open connections are served. Raise the limit of open files, or close programs",
                     metadata: ["error": "\(error)"])
@@ -171,6 +177,12 @@ final class AcceptHandler: ChannelDuplexHandler {
             pause(context)
         }
         context.fireErrorCaught(error)
+    }
+
+    /// Whether the next attempt would fail, too. After `ECONNABORTED`, for a client that closed its connection early, it would not.
+    static func isShortage(_ error: any Error) -> Bool {
+        guard let error = error as? IOError else { return false }
+        return [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(error.errnoCode)
     }
 
     /// After a failed accept NIO goes on reading without asking the pipeline, so `AcceptBackoffHandler` alone leaves the event loop spinning.
@@ -220,34 +232,5 @@ final class AcceptHandler: ChannelDuplexHandler {
         guard isReadHeld, registry.hasRoom, !isPaused else { return }
         isReadHeld = false
         context.read()
-    }
-}
-
-/// Counts the connections that could not be accepted, because too many files were open or memory was short.
-public final class AcceptFailures: Sendable {
-    /// The pause between two lines of the log.
-    private static let pauseSeconds = 60
-
-    private let state = Mutex((total: 0, logsAfter: ContinuousClock.now))
-
-    public init() {}
-
-    /// Whether the next attempt would fail, too. After `ECONNABORTED`, for a client that closed its connection early, it would not.
-    static func isShortage(_ error: any Error) -> Bool {
-        guard let error = error as? IOError else { return false }
-        return [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(error.errnoCode)
-    }
-
-    public var total: Int { state.withLock { $0.total } }
-
-    /// - Returns: whether the failure is worth a line of the log
-    func count() -> Bool {
-        let now = ContinuousClock.now
-        return state.withLock { state in
-            state.total += 1
-            guard now >= state.logsAfter else { return false }
-            state.logsAfter = now + .seconds(Self.pauseSeconds)
-            return true
-        }
     }
 }

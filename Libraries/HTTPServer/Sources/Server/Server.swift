@@ -3,6 +3,7 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 public import ServiceLifecycle
+internal import Synchronization
 
 /// An HTTP server as a service: it listens while it runs. On graceful shutdown it ends after the last response.
 public final class Server: Service {
@@ -27,6 +28,9 @@ public final class Server: Service {
 
     /// The number of open connections.
     public var openConnections: Int { connections.count }
+
+    /// The number of connections that could not be accepted for lack of files or memory.
+    public var acceptFailures: Int { connections.acceptFailures.load(ordering: .relaxed) }
 
     /// Serves until graceful shutdown, which lets requests end, or cancellation, which cuts them off.
     /// - Throws: `IOError` if the address cannot be listened on
@@ -66,8 +70,7 @@ public final class Server: Service {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelInitializer { [self] channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(
-                        AcceptHandler(connections, configuration.acceptFailures, logger: logger))
+                    try channel.pipeline.syncOperations.addHandler(AcceptHandler(connections, logger: logger))
                 }
             }
             .childChannelOption(.allowRemoteHalfClosure, value: true)

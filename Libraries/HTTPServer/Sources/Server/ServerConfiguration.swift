@@ -20,7 +20,6 @@ public struct ServerConfiguration: Sendable {
     /// Shared by several servers, it limits their open streams together.
     public var streams = OpenStreams()
     public var drain = Drain()
-    public var acceptFailures = AcceptFailures()
 
     public init(host: String, port: Int) { (self.host, self.port) = (host, port) }
 }
