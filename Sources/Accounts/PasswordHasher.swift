@@ -115,10 +115,8 @@ package final class PasswordHasher: Sendable {
 
     private func startThread(with first: Job) {
         let thread = Thread { [self] in
-            #if os(Linux)
-                // On Linux this is the priority of the calling thread alone. A failure leaves it as it is.
-                _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
-            #endif
+            // On Linux this is the priority of the calling thread alone. A failure leaves it as it is.
+            _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
             first.compute()
             while let job = state.withLock({ $0.next() }) { job.compute() }
         }

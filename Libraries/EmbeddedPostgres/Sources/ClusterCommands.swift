@@ -160,17 +160,11 @@ struct ClusterCommands: Sendable {
         var program = Executable.path(path)
         var arguments = arguments
         if let identity = account.identity {
-            #if os(Linux)
-                // A program of one thread changes the account. Subprocess would do it between its clone and exec, where glibc's
-                // setgroups can wait for ever for a thread that was just being made in this process.
-                program = .name("setpriv")
-                let change = ["--reuid=\(identity.user)", "--regid=\(identity.group)", "--clear-groups", "--", path.string]
-                arguments = change + arguments
-            #else
-                options.userID = identity.user
-                options.groupID = identity.group
-                options.supplementaryGroups = []
-            #endif
+            // A program of one thread changes the account. Subprocess would do it between its clone and exec, where glibc's
+            // setgroups can wait for ever for a thread that was just being made in this process.
+            program = .name("setpriv")
+            let change = ["--reuid=\(identity.user)", "--regid=\(identity.group)", "--clear-groups", "--", path.string]
+            arguments = change + arguments
         }
         // A session of its own: Ctrl-C at the terminal is for this program, which stops PostgreSQL after its own work.
         options.createSession = true

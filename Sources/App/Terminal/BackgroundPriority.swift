@@ -10,16 +10,14 @@ enum BackgroundPriority {
     /// The niceness of PostgreSQL's processes for long statements, the highest one: docs/decisions/0066-libpq-threads.md
     static let statementNiceness: Int32 = 19
 
-    /// Lowers the priority of all threads of this process, on Linux. A failure leaves it as it is.
+    /// Lowers the priority of all threads of this process. A failure leaves it as it is.
     static func take() {
-        #if os(Linux)
-            let process = __priority_which_t(PRIO_PROCESS.rawValue)
-            // The process may have a lower priority already.
-            let niceness = max(Self.niceness, getpriority(process, 0))
-            // Each thread has a priority of its own, and passes it on to the threads that it starts.
-            let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
-            for thread in threads { _ = id_t(thread).map { setpriority(process, $0, niceness) } }
-        #endif
+        let process = __priority_which_t(PRIO_PROCESS.rawValue)
+        // The process may have a lower priority already.
+        let niceness = max(Self.niceness, getpriority(process, 0))
+        // Each thread has a priority of its own, and passes it on to the threads that it starts.
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+        for thread in threads { _ = id_t(thread).map { setpriority(process, $0, niceness) } }
     }
 }
 

@@ -19,24 +19,13 @@ extension Session {
         return Self.replace(descriptor, by: kept) && isQueued
     }
 
-    private static func replace(_ descriptor: Int32, by other: Int32) -> Bool {
-        #if os(Linux)
-            // A program that this process starts in this moment must not inherit the socket.
-            dup3(other, descriptor, O_CLOEXEC) >= 0
-        #else
-            dup2(other, descriptor) >= 0 && fcntl(descriptor, F_SETFD, FD_CLOEXEC) >= 0
-        #endif
-    }
+    /// Atomic, because a program that this process starts in this moment must not inherit the socket.
+    private static func replace(_ descriptor: Int32, by other: Int32) -> Bool { dup3(other, descriptor, O_CLOEXEC) >= 0 }
 
     /// A socket without room for a byte, from which nothing comes; `nil` if this process had no descriptors left at the first use. The
     /// other end stays open.
     private static let fullSocket: Int32? = {
-        #if os(Linux)
-            let stream = Int32(SOCK_STREAM.rawValue)
-        #else
-            let stream = SOCK_STREAM
-        #endif
-        guard let (descriptor, other) = SystemCalls.makeSocketPair(type: stream) else { return nil }
+        guard let (descriptor, other) = SystemCalls.makeSocketPair(type: Int32(SOCK_STREAM.rawValue)) else { return nil }
         for end in [descriptor, other] {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
             _ = fcntl(end, F_SETFL, O_NONBLOCK)

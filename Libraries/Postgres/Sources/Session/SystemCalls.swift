@@ -32,15 +32,13 @@ enum SystemCalls {
         _ = unsafe setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &bytes, socklen_t(MemoryLayout.size(ofValue: bytes)))
     }
 
-    #if os(Linux)
-        /// The process at the other end of a Unix socket.
-        static func peer(of socket: Int32) -> pid_t? {
-            // `struct ucred`, which the Glibc module lacks.
-            var peer: (process: pid_t, user: uid_t, group: gid_t) = (0, 0, 0)
-            var size = socklen_t(MemoryLayout.size(ofValue: peer))
-            return unsafe getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? peer.process : nil
-        }
-    #endif
+    /// The process at the other end of a Unix socket.
+    static func peer(of socket: Int32) -> pid_t? {
+        // `struct ucred`, which the Glibc module lacks.
+        var peer: (process: pid_t, user: uid_t, group: gid_t) = (0, 0, 0)
+        var size = socklen_t(MemoryLayout.size(ofValue: peer))
+        return unsafe getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? peer.process : nil
+    }
 
     /// The reason of the last failure.
     static var reason: String { unsafe String(cString: strerror(errno)) }
