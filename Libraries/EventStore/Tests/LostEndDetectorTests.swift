@@ -32,7 +32,7 @@ import Testing
     @Test(arguments: [3, 2, 1] as [Int64])
     func `a position that is committed twice begins a new log generation`(position: Int64) {
         history.committed(commit(at: 1, 3))
-        history.committed(commit(at: position, 3))
+        history.committed(commit(at: position))
         #expect(history.generation == LogGeneration(number: 1))
     }
 

@@ -20,9 +20,10 @@ public struct LogGeneration: Sendable, Hashable {
 /// again needs none either: the version of its stream conflicts, and the command takes another number.
 ///
 /// The evidence is cursors of the log: positions with marks of their recorded events. They come from the process's own commits,
-/// from the pages of ``LogTail``, and from the last recorded event at every check. A ``LogNotifier`` asks PostgreSQL every second
-/// whether they are still there. A loss removes all positions after some position. So if a held cursor is still there, every earlier
-/// position is too, and an earlier cursor adds no evidence.
+/// from the pages of ``LogTail``, from loads, and from the last recorded event at every check. A second mark of a remembered position
+/// is a loss at once. For the rest a ``LogNotifier`` asks PostgreSQL every second whether the cursors are still there. A loss removes all
+/// positions after some position. So if a held cursor is still there, every earlier position is too, and an earlier cursor adds no
+/// evidence.
 ///
 /// A client that sends a cursor back asks the same question: ``cursor(at:)`` tells whether it is one of this history.
 ///
@@ -36,10 +37,11 @@ public final class LostEndDetector: Sendable {
     private struct Marks {
         /// The last cursor that a check found, and the cursors that came after it.
         var unchecked: [Int64: UInt32] = [:]
-        /// Those of the present generation that clients may send back.
+        /// Those of the present generation, with which new cursors must agree, and which clients may send back.
         var remembered: [Int64: UInt32] = [:]
 
         mutating func remember(_ cursor: LogCursor) {
+            guard cursor.position > 0, cursor.mark != nil else { return }
             if remembered.count >= rememberedLimit {
                 let middle = remembered.keys.sorted()[remembered.count / 2]
                 remembered = remembered.filter { $0.key >= middle }
@@ -68,14 +70,12 @@ public final class LostEndDetector: Sendable {
     public var generation: LogGeneration { LogGeneration(number: number.load(ordering: .acquiring)) }
 
     /// Keeps a cursor of the log as evidence for the next check.
-    func saw(_ cursor: LogCursor) { marks.withLock { saw(cursor, &$0) } }
+    package func saw(_ cursor: LogCursor) { marks.withLock { saw([cursor], &$0) } }
 
     /// Keeps the end of a page as evidence, and remembers its recorded events.
     func saw(_ page: LogPage) {
-        marks.withLock { marks in
-            saw(page.end, &marks)
-            for recorded in page.events { marks.remember(LogCursor(position: recorded.position, of: recorded.envelope)) }
-        }
+        let cursors = page.events.map { LogCursor(position: $0.position, of: $0.envelope) } + [page.end]
+        marks.withLock { saw(cursors, &$0) }
     }
 
     /// The cursor of this history at a position, as far as this process remembers it.
@@ -117,17 +117,21 @@ public final class LostEndDetector: Sendable {
         marks.withLock { marks in
             guard before == generation else { return }
             if isWhole { marks.unchecked = marks.unchecked.filter { asked[$0.key] == nil } } else { lose(&marks) }
-            if let newest { saw(newest, &marks) }
+            if let newest { saw([newest], &marks) }
         }
         return newest?.position ?? 0
     }
 
-    private func saw(_ cursor: LogCursor, _ marks: inout Marks) {
-        guard cursor.position > 0, let mark = cursor.mark else { return }
+    /// Remembers cursors of the log, in order, and keeps the last one as evidence for the next check.
+    private func saw(_ cursors: [LogCursor], _ marks: inout Marks) {
         // The log gives each position once, unless it lost its end.
-        if marks.unchecked[cursor.position, default: mark] != mark { lose(&marks) }
-        marks.unchecked[cursor.position] = mark
-        marks.remember(cursor)
+        let isOfThisHistory = cursors.allSatisfy {
+            $0.agrees(with: LogCursor(position: $0.position, mark: marks.remembered[$0.position]))
+        }
+        if !isOfThisHistory { lose(&marks) }
+        for cursor in cursors { marks.remember(cursor) }
+        guard let end = cursors.last, end.position > 0, let mark = end.mark else { return }
+        marks.unchecked[end.position] = mark
         guard marks.unchecked.count > cursorLimit else { return }
         // A busy database may answer no check for minutes, which is no evidence of a loss. The cursors that stay are evidence of each loss
         // that removes one of them, and the newest one of each loss that ends the log.
@@ -147,10 +151,6 @@ public final class LostEndDetector: Sendable {
 extension LostEndDetector: CommitListener {
     public func committed(_ commit: Commit) {
         let cursors = zip(commit.firstPosition..., commit.envelopes).map { LogCursor(position: $0, of: $1) }
-        marks.withLock { marks in
-            if cursors.contains(where: { marks.unchecked[$0.position, default: $0.mark ?? 0] != $0.mark }) { lose(&marks) }
-            saw(commit.end, &marks)
-            for cursor in cursors { marks.remember(cursor) }
-        }
+        marks.withLock { saw(cursors, &$0) }
     }
 }
