@@ -9,10 +9,6 @@ import Testing
 @testable import Events
 
 @Suite struct `Keeping events in memory` {
-    private static func untilInUse(_ node: TestNode<EventsModule>) async throws {
-        try await eventually("an index in use") { node.index.state.isInUse }
-    }
-
     /// A recorded event that the log of a test does not have.
     private static var elsewhere: EventEnvelope<any DomainEvent> {
         EventEnvelope(
@@ -66,31 +62,23 @@ import Testing
         }
     }
 
-    @Test func `another recorded event at a known position puts the content out of use at once, and it is loaded again`()
-        async throws
-    {
-        try await TestNode.with(listens: false) { node in
-            let position = try await node.create().position
-            let commit = Commit.all(of: [(position: position, envelope: Self.elsewhere)])[0]
-            #expect(throws: InMemoryReplacedError.self) { try node.index.take(LogSegment(commit)) }
-            #expect((node.index.state.isInUse, node.index.content.count) == (false, 0))
-            try await Self.untilInUse(node)
-            #expect((node.index.state.position, node.index.content.count) == (position, 1))
-        }
-    }
-
-    @Test func `a content of a history that the log lost is loaded again`() async throws {
-        try await TestNode.with { node in
-            let position = try await node.create().position
-            // As if this process had appended another recorded event at the position.
-            let history = node.log.history
-            history.saw(try await node.reader.cursor(at: position))
-            for commit in Commit.all(of: [(position: position, envelope: Self.elsewhere)]) { history.committed(commit) }
-            #expect(history.generation != LogGeneration())
-            try await eventually("an index of the present history") {
-                node.index.state.isInUse && node.index.writer.withLock { $0.generation } == history.generation
+    @Test func `a content of a history that the log lost goes out of use at once, and is loaded again`() async throws {
+        try await TestNode.withDatabase { database in
+            let recorder = Recorder()
+            try await TestNode.with(database, listener: recorder) { node in
+                let position = try await node.create().position
+                // As if this process had appended another recorded event at the position.
+                let history = node.log.history
+                for commit in Commit.all(of: [(position: position, envelope: Self.elsewhere)]) {
+                    for listener in [history, node.index] as [any CommitListener] { listener.committed(commit) }
+                }
+                #expect(history.generation != LogGeneration())
+                #expect(recorder.counts[1] > 0)
+                try await eventually("an index of the present history") {
+                    node.index.state.isInUse && node.index.writer.withLock { $0.generation } == history.generation
+                }
+                #expect(node.index.content.count == 1)
             }
-            #expect(node.index.content.count == 1)
         }
     }
 }

@@ -8,7 +8,7 @@ import Testing
 @testable import Events
 
 /// Records when the index comes into use, is mended, or goes out of use.
-private final class Recorder: EventChangeListener {
+final class Recorder: EventChangeListener {
     private let state = Mutex((loaded: 0, closed: 0))
 
     func indexLoaded(at cursor: LogCursor) { state.withLock { $0.loaded += 1 } }

@@ -7,53 +7,49 @@ import Testing
 
 @Suite struct `Reordering segments of the log` {
     @Test func `segments are joined once the segments before them have arrived`() throws {
-        var buffer = ReorderBuffer(after: cursor(0))
-        expectWaiting(segment(3...4), in: &buffer)
-        expectWaiting(segment(7...9), in: &buffer)
-        expectWaiting(segment(5...6), in: &buffer)
-        let found = buffer.join(segment(1...2))
+        var writer = Self.writer(at: 0)
+        for positions in [3...4, 7...9, 5...6] as [ClosedRange<Int64>] { expectWaiting(segment(positions), in: &writer) }
+        let found = writer.join(segment(1...2))
         let joined = try #require(found)
-        #expect((joined.after, joined.through) == (0, 9))
-        #expect(versions(joined, after: 0) == Array(1...9))
-        let next = buffer.join(segment(10...10))
-        #expect(next.map { versions($0, after: 9) } == [10])
+        #expect((joined.after, joined.end) == (0, cursor(9)))
+        #expect(versions(joined) == Array(1...9))
+        let next = writer.join(segment(10...10))
+        #expect(next.map(versions) == [10])
+        #expect(writer.waiting.isEmpty)
     }
 
     @Test func `overlapping segments are joined without repetition`() throws {
-        var buffer = ReorderBuffer(after: cursor(2))
-        expectWaiting(segment(4...6), in: &buffer)
-        expectWaiting(segment(5...5), in: &buffer)
-        let found = buffer.join(segment(1...5))
+        var writer = Self.writer(at: 2)
+        for positions in [4...6, 5...5] as [ClosedRange<Int64>] { expectWaiting(segment(positions), in: &writer) }
+        let found = writer.join(segment(1...5))
         let joined = try #require(found)
-        #expect((joined.after, joined.through) == (0, 6))
-        #expect(versions(joined, after: 2) == [3, 4, 5, 6])
+        #expect((joined.after, joined.end) == (2, cursor(6)))
+        #expect(versions(joined) == [3, 4, 5, 6])
     }
 
-    @Test func `known segments and those before the buffer opens are dropped`() {
-        var buffer = ReorderBuffer()
-        expectWaiting(segment(1...2), in: &buffer)
-        buffer = ReorderBuffer(after: cursor(2))
-        expectWaiting(segment(1...2), in: &buffer)
-        let next = buffer.join(segment(3...3))
-        #expect(next?.through == 3)
+    @Test func `known segments, and those before a load is over, are dropped`() {
+        var writer = InMemoryReadModel.Writer()
+        expectWaiting(segment(1...2), in: &writer)
+        writer = Self.writer(at: 2)
+        expectWaiting(segment(1...2), in: &writer)
+        #expect(writer.waiting.isEmpty)
+        let next = writer.join(segment(3...3))
+        #expect(next?.end == cursor(3))
     }
 
-    @Test func `a segment disagrees if it has another recorded event at a position that was joined`() {
-        var buffer = ReorderBuffer(after: LogCursor(position: 2, mark: 1))
-        let (first, second) = (segment(3...6), segment(7...8))
-        #expect(buffer.join(first) != nil)
-        #expect(buffer.agrees(with: first))
-        #expect(buffer.agrees(with: second))
-        for positions in [2...2, 4...4, 5...6, 6...9] as [ClosedRange<Int64>] {
-            #expect(!buffer.agrees(with: segment(positions)), "positions \(positions)")
-        }
-        // The ids of positions that were only loaded are not known, and those beyond the joined ones are new.
-        #expect(buffer.agrees(with: segment(1...1)))
-        #expect(buffer.agrees(with: segment(7...7)))
+    @Test func `at most 1,000 segments wait, and the first ones stay`() {
+        var writer = Self.writer(at: 0)
+        for position in Int64(2)...1_003 { expectWaiting(segment(position...position), in: &writer) }
+        let joined = writer.join(segment(1...1))
+        #expect(joined?.end == cursor(1_001))
     }
 
-    private func expectWaiting(_ segment: LogSegment, in buffer: inout ReorderBuffer) {
-        let joined = buffer.join(segment)
+    private static func writer(at position: Int64) -> InMemoryReadModel.Writer {
+        InMemoryReadModel.Writer(end: LogCursor(position: position))
+    }
+
+    private func expectWaiting(_ segment: LogSegment, in writer: inout InMemoryReadModel.Writer) {
+        let joined = writer.join(segment)
         #expect(joined == nil)
     }
 
@@ -72,7 +68,5 @@ import Testing
 
     private func cursor(_ position: Int64) -> LogCursor { LogCursor(position: position) }
 
-    private func versions(_ segment: LogSegment, after position: Int64) -> [Int32] {
-        segment.events(after: position).map(\.envelope.version)
-    }
+    private func versions(_ segment: LogSegment) -> [Int32] { segment.events.map(\.envelope.version) }
 }

@@ -69,7 +69,7 @@ package final class EventsInMemory: Sendable {
     }
 
     /// Applies the next recorded events. The content then holds the log up to `end`.
-    func apply(_ events: ArraySlice<(position: Int64, envelope: EventEnvelope<EventDomainEvent>)>, through end: LogCursor) {
+    func apply(_ events: [LogSegment.Recorded], through end: LogCursor) {
         let snapshot = index.snapshot
         let changes = IndexChanges(events, render: render) { snapshot.event($0).map(HeldEvent.init) }
         owned.withLock { owned in

@@ -20,10 +20,12 @@ extension InMemoryReadModel {
         }
         guard try await presentTables() == tables else { throw InMemoryReplacedError() }
         let read = clock.now
-        // The content is not in use, and no writer changes it before the buffer is open.
+        // A later commit or page may have another recorded event there.
+        notifier.history.saw(cursor)
+        // The content is not in use, and no writer changes it before it has an end.
         fill(cursor)
         writer.withLock { writer in
-            writer = Writer(buffer: ReorderBuffer(after: cursor), generation: generation, tables: tables)
+            writer = Writer(end: cursor, generation: generation, tables: tables)
             if !state.isStarting { state.changedLists(by: tables) }
             state.reach(cursor.position)
         }

@@ -21,15 +21,36 @@ package final class InMemoryReadModel: Service {
     private static let gapPauseSeconds = 30.0
     /// Maximum number of recorded events in one batch from the log, because commits wait for the batch.
     private static let pageLimit: Int64 = 200
+    /// Maximum number of waiting segments. A further segment is dropped, and later read from the log.
+    private static let waitingLimit = 1_000
 
     struct Writer: Sendable {
-        var buffer = ReorderBuffer()
+        /// The end of the log in the content; `nil` while it is not loaded.
+        var end: LogCursor?
+        /// The segments before which a part of the log is missing. Two transactions of a process are under way, so that its commits may
+        /// arrive out of order.
+        var waiting: [LogSegment] = []
         /// The generation of the log before the load read anything.
         var generation = LogGeneration()
         /// The generation of the read model's tables that the content agrees with; `nil` while it is not loaded.
         var tables: String?
         /// The events that changed in the content since a comparison with new tables began; `nil` without one.
         var changed: Set<EventID>?
+
+        /// Joins a segment with the segments that wait for it, if no earlier part is missing, and moves the end. Otherwise the segment
+        /// waits.
+        /// - Returns: what follows the end before; `nil` if that is nothing
+        mutating func join(_ segment: LogSegment) -> LogSegment? {
+            guard let start = end else { return nil }
+            var joined = LogSegment(after: start.position, end: start)
+            waiting.append(segment)
+            while let index = waiting.firstIndex(where: { $0.after <= joined.end.position }) {
+                joined.append(waiting.remove(at: index))
+            }
+            if waiting.count > InMemoryReadModel.waitingLimit { waiting.removeLast() }
+            end = joined.end
+            return joined.end.position > joined.after ? joined : nil
+        }
     }
 
     let content: EventsInMemory
@@ -119,10 +140,10 @@ package final class InMemoryReadModel: Service {
     }
 
     private func follow() async throws {
-        guard reached != nil else { throw InMemoryReplacedError() }
+        guard end != nil else { throw InMemoryReplacedError() }
         let tail = LogTail(
             client: client, notifier: notifier, filter: LogFilter(categories: [EventDomainEvent.category]),
-            pageLimit: Self.pageLimit, reached: { [self] in reached })
+            pageLimit: Self.pageLimit, reached: { [self] in end })
         for try await page in tail {
             try take(LogSegment(page))
             if let instant = page.endOfLogAt { sawEnd(page.through, at: instant) }
@@ -130,23 +151,23 @@ package final class InMemoryReadModel: Service {
     }
 
     /// The end of the log in the content; `nil` while the content is not loaded.
-    private var reached: LogCursor? { writer.withLock { $0.buffer.reached } }
+    private var end: LogCursor? { writer.withLock { $0.end } }
 
     /// Applies a segment and the segments that wait for it, if no earlier part is missing. Otherwise the segment waits until the missing
-    /// part is read from the log. The content goes out of use if it is not of this log.
-    /// - Throws: ``InMemoryReplacedError`` while the content is not loaded
+    /// part is read from the log. The content goes out of use if the log lost its end: ``LostEndDetector`` gets each commit and each page
+    /// before, and compares it with what the process has seen.
+    /// - Throws: ``InMemoryReplacedError`` if the log lost its end, and while the content is not loaded
     func take(_ segment: LogSegment) throws {
         try writer.withLock { writer in
-            guard let reached = writer.buffer.reached else { throw InMemoryReplacedError() }
-            guard writer.generation == notifier.history.generation, writer.buffer.agrees(with: segment) else {
+            guard writer.end != nil else { throw InMemoryReplacedError() }
+            guard writer.generation == notifier.history.generation else {
                 close(&writer)
                 throw InMemoryReplacedError()
             }
-            guard let joined = writer.buffer.join(segment) else { return }
-            let events = joined.events(after: reached.position)
-            content.apply(events, through: joined.end)
-            writer.changed?.formUnion(events.compactMap { EventID(stream: $0.envelope.stream) })
-            state.reach(joined.through)
+            guard let joined = writer.join(segment) else { return }
+            content.apply(joined.events, through: joined.end)
+            writer.changed?.formUnion(joined.events.compactMap { EventID(stream: $0.envelope.stream) })
+            state.reach(joined.end.position)
         }
         waiters.reached(state.position)
     }
@@ -154,7 +175,7 @@ package final class InMemoryReadModel: Service {
     /// - Parameter instant: the log ended with this position then
     private func sawEnd(_ position: Int64, at instant: ContinuousClock.Instant) {
         let isNew = writer.withLock { writer in
-            guard let reached = writer.buffer.reached, reached.position >= position else { return false }
+            guard let end = writer.end, end.position >= position else { return false }
             state.isInStep(at: instant)
             guard !state.isInUse else { return false }
             state.use()
@@ -173,7 +194,7 @@ package final class InMemoryReadModel: Service {
     private func close(_ writer: inout Writer) {
         state.stopUse()
         state.reach(0)
-        if writer.buffer.reached != nil { content.removeAll() }
+        if writer.end != nil { content.removeAll() }
         writer = Writer()
     }
 }
