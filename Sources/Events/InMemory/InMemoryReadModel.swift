@@ -59,7 +59,6 @@ package final class InMemoryReadModel: Service {
     let notifier: LogNotifier
     let logger: Logger
     private let patienceSeconds: Double
-    private let waiters = PositionWaiters()
     /// The lock of the content's writers: commits of this process, and the task that reads the log.
     let writer = Mutex(Writer())
 
@@ -169,7 +168,6 @@ package final class InMemoryReadModel: Service {
             writer.changed?.formUnion(joined.events.compactMap { EventID(stream: $0.envelope.stream) })
             state.reach(joined.end.position)
         }
-        waiters.reached(state.position)
     }
 
     /// - Parameter instant: the log ended with this position then
@@ -214,7 +212,7 @@ extension InMemoryReadModel {
     /// - Returns: whether the content is in use and holds the position
     func reaches(_ position: Int64) async -> Bool {
         guard state.isInUse else { return false }
-        return await waiters.wait(for: position, seconds: patienceSeconds) { [state] in state.position }
+        return await state.reaches(position, within: patienceSeconds)
     }
 }
 

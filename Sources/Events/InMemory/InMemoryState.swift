@@ -55,11 +55,19 @@ extension InMemoryReadModel {
 final class InMemoryState: Sendable {
     /// The longest age of a content that requests may read, because meanwhile a person may have been erased.
     static let longestAge = Duration.seconds(3_600)
+    /// Maximum number of tasks that wait for a position.
+    private static let waitingLimit = 1_000
+
+    private struct Waiters: Sendable {
+        var waiting: [Int: (position: Int64, arrival: AsyncStream<Void>.Continuation)] = [:]
+        var number = 0
+    }
 
     private let starting = Atomic(true)
     private let usable = Atomic(false)
     private let tables = Atomic<UInt32>(0)
     private let reached = Atomic<Int64>(0)
+    private let waiters = Mutex(Waiters())
     /// The error of the next recorded event, if this program cannot read it.
     private let unreadable = Mutex<String?>(nil)
     private let start = ContinuousClock.now
@@ -94,7 +102,36 @@ final class InMemoryState: Sendable {
 
     var position: Int64 { reached.load(ordering: .acquiring) }
 
-    func reach(_ position: Int64) { reached.store(position, ordering: .releasing) }
+    func reach(_ position: Int64) {
+        reached.store(position, ordering: .releasing)
+        waiters.withLock { waiters in
+            for task in waiters.waiting.values where task.position <= position { task.arrival.yield() }
+        }
+    }
+
+    /// Waits until the content has reached a position.
+    /// - Returns: false if the time is over first, if the task is cancelled, or if 1,000 tasks wait already
+    func reaches(_ position: Int64, within seconds: Double) async -> Bool {
+        if self.position >= position { return true }
+        let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let number: Int? = waiters.withLock { waiters in
+            guard waiters.waiting.count < Self.waitingLimit else { return nil }
+            waiters.number += 1
+            waiters.waiting[waiters.number] = (position, arrival)
+            return waiters.number
+        }
+        guard let number else { return false }
+        defer { waiters.withLock { $0.waiting[number] = nil } }
+        // The content may have reached the position before this task was registered.
+        if self.position >= position { return true }
+        let deadline = Task {
+            try? await Task.sleep(for: .seconds(seconds))
+            arrival.finish()
+        }
+        defer { deadline.cancel() }
+        for await _ in arrivals { return true }
+        return false
+    }
 
     /// Differs after the content was mended or loaded again, because a list at the same position may then be another one. Nodes that did
     /// so by the same tables have the same mark; it is 0 before.
