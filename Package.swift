@@ -87,7 +87,7 @@ let targets: [[Target]] = [
             .product(name: "NIOEmbedded", package: "swift-nio"), .nioHTTP1, .serviceLifecycle, .unixSignals,
         ]),
     part(
-        "Users", ["EventStore", "Postgres", "Encoding", "Hashing", .logging, .serviceLifecycle],
+        "Users", ["EventStore", "Postgres", "Encoding", "Hashing", .logging],
         tests: ["TestDatabase"]),
     part(
         "Events",

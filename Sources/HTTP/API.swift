@@ -80,7 +80,6 @@ public struct API: Sendable {
         database = DatabaseCheck(checkHealth)
         self.mayAnswer = mayAnswer
         moduleMetrics = modules.metrics
-        if settings.reads == .devices, apps.contains(.events) { users.tokenEndings?.start() }
         routes = modules.routes.flatMap { $0(self) } + erasureRoutes + serviceRoutes
     }
 }

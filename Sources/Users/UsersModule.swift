@@ -2,7 +2,6 @@ public import EventStore
 internal import Foundation
 internal import Logging
 internal import Postgres
-package import ServiceLifecycle
 
 extension StoredModule {
     /// People, each known by the token of a device.
@@ -25,8 +24,6 @@ public struct UsersModule: Sendable {
     private let ids: IDAllocator
     private let lookup: BatchedLookup<DeviceDigest, UserID>
     private let recent = RecentUsers()
-    /// `nil` in a process that follows no log.
-    public let tokenEndings: TokenEndings?
 
     package init(_ composition: Composition) {
         database = composition.database
@@ -39,9 +36,6 @@ public struct UsersModule: Sendable {
         let table = UsersTable(client: composition.database)
         self.table = table
         commands = CommandHandler(composition, state: table.state)
-        tokenEndings = composition.notifier.map {
-            TokenEndings(client: composition.database, notifier: $0, logger: composition.logger)
-        }
         lookup = BatchedLookup { try await table.users(of: $0) }
     }
 
@@ -61,9 +55,6 @@ public struct UsersModule: Sendable {
             return true
         }
     }
-
-    /// The services that must run with the module.
-    package var services: [any Service] { tokenEndings.map { [$0] } ?? [] }
 
     /// Returns the user of a device, whom it creates if the device is new. Without a token it issues one, for a new user.
     /// - Returns: a position from which on the user is in the log

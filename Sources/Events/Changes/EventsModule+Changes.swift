@@ -11,6 +11,9 @@ extension EventsModule {
     /// Whether this node has room for one more stream that waits for its first lines.
     public var hasRoomForChanges: Bool { changes?.hasRoom ?? false }
 
+    /// What ends a stream of changes together with its token; `nil` without an index.
+    public var tokenEndings: TokenEndings? { index?.endings }
+
     /// Opens a stream of changes: the sink gets the changes after a cursor, and then each later change, once and in order. It
     /// gets a reset and the end if this node cannot promise that.
     /// - Parameter cursor: `nil` if the client's is not one of this log

@@ -26,6 +26,7 @@ extension InMemoryReadModel {
         fill(cursor)
         writer.withLock { writer in
             writer = Writer(end: cursor, generation: generation, tables: tables)
+            endings.begin()
             if !state.isStarting { state.changedLists(by: tables) }
             state.reach(cursor.position)
         }

@@ -55,6 +55,7 @@ package final class InMemoryReadModel: Service {
 
     let content: EventsInMemory
     let state: InMemoryState
+    let endings = TokenEndings()
     let client: PostgresClient
     let notifier: LogNotifier
     let logger: Logger
@@ -141,7 +142,7 @@ package final class InMemoryReadModel: Service {
     private func follow() async throws {
         guard end != nil else { throw InMemoryReplacedError() }
         let tail = LogTail(
-            client: client, notifier: notifier, filter: LogFilter(categories: [EventDomainEvent.category]),
+            client: client, notifier: notifier, filter: LogFilter(categories: LogSegment.categories),
             pageLimit: Self.pageLimit, reached: { [self] in end })
         for try await page in tail {
             try take(LogSegment(page))
@@ -167,6 +168,7 @@ package final class InMemoryReadModel: Service {
             content.apply(joined.events, through: joined.end)
             writer.changed?.formUnion(joined.events.compactMap { EventID(stream: $0.envelope.stream) })
             state.reach(joined.end.position)
+            for (_, user) in joined.endings { endings.end(user) }
         }
     }
 
@@ -188,11 +190,15 @@ package final class InMemoryReadModel: Service {
             ])
     }
 
-    /// Empties the content. Requests that read events get 503 from now on, and the task that reads the log loads the content again.
+    /// Empties the content. Requests that read events get 503 from now on, and streams of changes end. The task that reads the log loads
+    /// the content again.
     private func close(_ writer: inout Writer) {
         state.stopUse()
         state.reach(0)
-        if writer.end != nil { content.removeAll() }
+        if writer.end != nil {
+            content.removeAll()
+            endings.stop()
+        }
         writer = Writer()
     }
 }

@@ -1,6 +1,7 @@
 internal import EventStore
+internal import Users
 
-/// A part of the log without a gap, with its recorded events of events.
+/// A part of the log without a gap, with its recorded events of events, and with the users whose tokens it ends.
 struct LogSegment: Sendable {
     typealias Recorded = (position: Int64, envelope: EventEnvelope<EventDomainEvent>)
 
@@ -9,6 +10,10 @@ struct LogSegment: Sendable {
     /// The last cursor of the segment.
     private(set) var end: LogCursor
     private(set) var events: [Recorded] = []
+    private(set) var endings: [(position: Int64, user: UserID)] = []
+
+    /// The categories of the streams from which segments are made.
+    static let categories: Set = [EventDomainEvent.category, UserDomainEvent.category]
 
     init(after: Int64, end: LogCursor, events: [Recorded] = []) {
         self.after = after
@@ -20,7 +25,9 @@ struct LogSegment: Sendable {
     init(_ page: LogPage) throws {
         after = page.after.position
         end = page.end
-        events = try page.events.map { ($0.position, try $0.decoded()) }
+        events = try page.events.filter { $0.envelope.stream.category == EventDomainEvent.category }
+            .map { ($0.position, try $0.decoded()) }
+        endings = page.events.compactMap { Self.ending($0.position, $0.envelope) }
     }
 
     init(_ commit: Commit) {
@@ -29,12 +36,20 @@ struct LogSegment: Sendable {
         events = zip(commit.firstPosition..., commit.envelopes).compactMap { position, envelope in
             envelope.of(EventDomainEvent.self).map { (position, $0) }
         }
+        endings = zip(commit.firstPosition..., commit.envelopes).compactMap { Self.ending($0, $1) }
+    }
+
+    /// A user's first domain event brings a token, and each later one ends the token before it.
+    private static func ending(_ position: Int64, _ envelope: EventEnvelope<some Any>) -> (position: Int64, user: UserID)? {
+        guard envelope.version > 1, let user = UserID(stream: envelope.stream) else { return nil }
+        return (position, user)
     }
 
     /// Adds what another segment has beyond the end of this one.
     mutating func append(_ next: LogSegment) {
         guard next.end.position > end.position else { return }
         events += next.events.drop { $0.position <= end.position }
+        endings += next.endings.drop { $0.position <= end.position }
         end = next.end
     }
 }

@@ -48,7 +48,7 @@ struct EventChangeRoutes: Sendable {
         switch api.settings.reads {
         case .everyone: return nil
         case .devices:
-            let (endings, mark) = (api.users.tokenEndings, api.users.tokenEndings?.mark)
+            let (endings, mark) = (events.tokenEndings, events.tokenEndings?.mark)
             let user = try await api.caller(request, context)
             guard let endings, let mark else { throw HTTPError.unavailable(.indexNotInUse) }
             return (user, mark, endings)

@@ -6,7 +6,7 @@ internal import Users
 
 extension Module {
     public static let users = Module(
-        .users, of: .events, make: { UsersModule($0) }, services: { $0.services }, routes: { UserRoutes($0, $1).all })
+        .users, of: .events, make: { UsersModule($0) }, routes: { UserRoutes($0, $1).all })
 }
 
 extension FieldError {
