@@ -106,7 +106,7 @@ let targets: [[Target]] = [
         "HTTP",
         [
             "CDocumentation", "HTTPServer", "Attendances", "Tasks", "Accounts", "Events", "Users", "EventStore", "Encoding",
-            "Telemetry", "Hashing", .httpTypes, .logging, .nioCore, .serviceLifecycle,
+            "Telemetry", "Hashing", .httpTypes, .logging, .nioCore,
         ],
         tests: [
             "App", "HTTPServer", "Hashing", "CZlib", "CZstd", "TestChance", "TestDatabase", "TestExposition", "TestHTTP",

@@ -54,10 +54,8 @@ struct Backend: Sendable {
         log = EventLog(
             client: writer, projections: Self.projections, notifier: notifier, listeners: index.map { [$0] } ?? [],
             logger: logger)
-        // The notifier of a process without an index keeps nothing in memory in step.
         var composition = Composition(
-            log: log, database: readers, dependencies: dependencies, notifier: index.map { _ in notifier },
-            modules: StoredModule.all, logger: logger)
+            log: log, database: readers, dependencies: dependencies, modules: StoredModule.all, logger: logger)
         if let index {
             composition.add(index)
             composition.add(changes)
@@ -73,7 +71,7 @@ struct Backend: Sendable {
         let watch = LogLockWatch(client: readers, logger: logger)
         services =
             database.services + [readers, writer, notifier, watch, programs, projectionRunner]
-            + (index.map { [changes, $0] } ?? []) + modules.services + [log, erasure] + lists
+            + (index.map { [changes, $0] } ?? []) + [log, erasure] + lists
     }
 
     static func readModels(

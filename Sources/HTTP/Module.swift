@@ -1,9 +1,8 @@
 package import EventStore
 package import HTTPServer
-package import ServiceLifecycle
 package import Telemetry
 
-/// A module with its part of the API: what it stores, its initialiser, its services, its metrics and its routes.
+/// A module with its part of the API: what it stores, its initialiser, its metrics and its routes.
 public struct Module: Sendable {
     package let stored: StoredModule
     fileprivate let app: ServedApp?
@@ -11,7 +10,6 @@ public struct Module: Sendable {
 
     /// What one module adds to a process.
     fileprivate struct Parts: Sendable {
-        var services: [any Service]
         var metrics: @Sendable () -> [Metric]
         var routes: @Sendable (API) -> [Route]
     }
@@ -20,12 +18,10 @@ public struct Module: Sendable {
     ///   - app: the app that the module is a part of; `nil` if every server serves it
     ///   - make: makes the module's type that carries out commands and queries, such as `UsersModule`; the composition has the modules that
     ///     stand before this one in the list
-    ///   - services: the module's work that lasts as long as the process, such as keeping something in memory in step with the log
     ///   - metrics: the metrics of what the module keeps in memory, at each scrape
     ///   - routes: makes the routes; called once for each ``API``
     package init<Made: Sendable>(
         _ stored: StoredModule, of app: ServedApp?, make: @escaping @Sendable (Composition) -> Made,
-        services: @escaping @Sendable (Made) -> [any Service] = { _ in [] },
         metrics: @escaping @Sendable (Made) -> [Metric] = { _ in [] },
         routes: @escaping @Sendable (Made, API) -> [Route]
     ) {
@@ -33,7 +29,7 @@ public struct Module: Sendable {
         add = { composition in
             let made = make(composition)
             composition.add(made)
-            return Parts(services: services(made), metrics: { metrics(made) }, routes: { routes(made, $0) })
+            return Parts(metrics: { metrics(made) }, routes: { routes(made, $0) })
         }
     }
 }
@@ -42,13 +38,11 @@ public struct Module: Sendable {
 public struct ComposedModules: Sendable {
     private let composition: Composition
     let apps: Set<ServedApp>
-    /// The services of the served modules, in the order of the list. They need the log's notifier and the database.
-    package let services: [any Service]
     let metrics: [@Sendable () -> [Metric]]
     let routes: [@Sendable (API) -> [Route]]
 
     /// Makes each module in the order of the list. A module of an app that is left out is made, too, because others may use it: it has
-    /// no services, no metrics and no routes, and keeps nothing in memory.
+    /// no metrics and no routes.
     package init(_ modules: [Module], serving apps: Set<ServedApp> = .all, in composition: Composition) {
         var composition = composition
         let parts = modules.compactMap { module in
@@ -56,7 +50,6 @@ public struct ComposedModules: Sendable {
             return module.app.map(apps.contains) ?? true ? parts : nil
         }
         self.apps = apps
-        services = parts.flatMap(\.services)
         metrics = parts.map(\.metrics)
         routes = parts.map(\.routes)
         self.composition = composition

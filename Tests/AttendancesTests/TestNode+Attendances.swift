@@ -3,7 +3,6 @@ import EventStore
 import Postgres
 import ServiceLifecycle
 import TestDatabase
-import Testing
 import Users
 
 @testable import Attendances
@@ -27,7 +26,7 @@ extension TestNode where Module == AttendancesModule {
                 let render: EventRendering = { event, bytes in bytes.append(contentsOf: "\(event.id.rawValue)".utf8) }
                 let index = InMemoryReadModel(
                     EventsInMemory(limitBytes: 1_000_000_000, render: render), client: composition.database,
-                    notifier: try #require(composition.notifier), logger: .quiet)
+                    notifier: composition[LogNotifier.self], logger: .quiet)
                 composition.log.add(index)
                 composition.add(index)
                 composition.add(EventsModule(composition, render: render))

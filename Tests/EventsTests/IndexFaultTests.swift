@@ -12,7 +12,7 @@ import Testing
             // Nothing loads this one.
             let index = InMemoryReadModel(
                 EventsInMemory(limitBytes: 1_000_000, eventsPerUser: 1, render: TestNode.render), client: node.client,
-                notifier: try #require(node.composition.notifier), logger: .quiet)
+                notifier: node.index.notifier, logger: .quiet)
             let module = EventsModule(
                 log: node.log, database: node.client, index: index, render: TestNode.render, dependencies: .system)
             try await node.create()

@@ -4,7 +4,6 @@ import Postgres
 import ServiceLifecycle
 import SpatialIndex
 import TestDatabase
-import Testing
 import Users
 
 @testable import Events
@@ -39,7 +38,7 @@ extension TestNode where Module == EventsModule {
                 let index = InMemoryReadModel(
                     EventsInMemory(
                         limitBytes: limitBytes, eventsPerUser: eventsPerUser, render: render, listener: listener ?? changes),
-                    client: composition.database, notifier: try #require(composition.notifier),
+                    client: composition.database, notifier: composition[LogNotifier.self],
                     logger: .quiet)
                 composition.log.add(index)
                 composition.add(index)

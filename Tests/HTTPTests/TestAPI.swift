@@ -98,7 +98,7 @@ struct TestAPI: Sendable {
                 compose: { composition in
                     var own = Composition(
                         log: composition.log, database: composition.database, dependencies: .system,
-                        notifier: hasIndex ? composition.notifier : nil, modules: StoredModule.all, logger: .quiet)
+                        modules: StoredModule.all, logger: .quiet)
                     var services: [any Service] = []
                     if hasIndex {
                         // Without heartbeats, so that tests can compare whole streams.
@@ -108,7 +108,7 @@ struct TestAPI: Sendable {
                                 limitBytes: indexBytes, eventsPerUser: eventsPerUser, render: { $0.writeJSON(into: &$1) },
                                 listener: changes),
                             // A busy machine may not look at the log for seconds.
-                            client: composition.database, notifier: try #require(composition.notifier),
+                            client: composition.database, notifier: composition[LogNotifier.self],
                             staleAfter: .seconds(3_600),
                             patienceSeconds: patienceSeconds, logger: .quiet)
                         composition.log.add(index)
@@ -120,9 +120,9 @@ struct TestAPI: Sendable {
                     let modules = ComposedModules(Module.all, serving: apps, in: own)
                     let twins = ComposedModules(Module.all, serving: apps, in: own)
                     let erasure = SubscriptionRunner(
-                        ErasureSubscription(own), client: composition.database, notifier: try #require(composition.notifier),
+                        ErasureSubscription(own), client: composition.database, notifier: composition[LogNotifier.self],
                         logger: .quiet)
-                    return ((modules, twins), services + modules.services + twins.services + [erasure])
+                    return ((modules, twins), services + [erasure])
                 }
             ) { node in
                 let (modules, twins) = node.module

@@ -65,10 +65,7 @@ extension TestNode where Module == UsersModule {
         try await database.prepare([UsersProjection()])
         try await run(
             database, projections: [UsersProjection()], listens: false,
-            compose: { composition in
-                // Without a notifier, which would end a user's memory as soon as another server ends the token.
-                (UsersModule(Composition(log: composition.log, database: composition.database, dependencies: .system)), [])
-            }, body)
+            compose: { (UsersModule($0), []) }, body)
     }
 
     /// Runs two servers on one database.

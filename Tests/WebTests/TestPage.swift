@@ -40,12 +40,8 @@ struct TestPage: Sendable {
         try await TestDatabase.with(projections) { database in
             try await TestNode.run(
                 database, projections: projections,
-                compose: { composition in
-                    // Without a notifier and an index, so that nothing is kept in memory, and no test reads events.
-                    let composition = Composition(log: composition.log, database: composition.database, dependencies: .system)
-                    let modules = ComposedModules(Module.all, in: composition)
-                    return (modules, modules.services)
-                }
+                // Without an index, because no test reads events.
+                compose: { (ComposedModules(Module.all, in: $0), []) }
             ) { node in
                 let api = API(
                     node.module, settings: API.Settings(appSecret: SharedSecret("secret")), checkHealth: {})

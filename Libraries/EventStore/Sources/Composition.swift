@@ -8,24 +8,18 @@ public struct Composition: Sendable {
     public let database: PostgresClient
     public let dependencies: Dependencies
     public let logger: Logger
-    /// Wakes what a module keeps in memory; `nil` in a process that keeps nothing in memory, such as a tool.
-    public let notifier: LogNotifier?
     /// All modules of the process, which an erasure of a person asks for their streams.
     let modules: [StoredModule]
     private var parts: [ObjectIdentifier: any Sendable] = [:]
 
-    /// - Parameters:
-    ///   - notifier: must run; `nil` if the modules are to keep nothing in memory
-    ///   - modules: all modules of the process
+    /// - Parameter modules: all modules of the process
     public init(
-        log: EventLog, database: PostgresClient, dependencies: Dependencies, notifier: LogNotifier? = nil,
-        modules: [StoredModule] = [],
+        log: EventLog, database: PostgresClient, dependencies: Dependencies, modules: [StoredModule] = [],
         logger: Logger = Logger(label: "modules")
     ) {
         self.log = log
         self.database = database
         self.dependencies = dependencies
-        self.notifier = notifier
         self.modules = modules
         self.logger = logger
     }

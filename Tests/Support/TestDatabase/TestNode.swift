@@ -30,7 +30,7 @@ public struct TestNode<Module: Sendable>: Sendable {
     ///   - projections: of read models that are prepared
     ///   - sessionSettings: of PostgreSQL, for the node's sessions
     ///   - listens: whether PostgreSQL tells the node of commits of other servers; without it the node polls once an hour
-    ///   - compose: makes the module, and the services that run beside log and notifier
+    ///   - compose: makes the module, and the services that run beside log and notifier; the composition has the notifier
     public static func run(
         _ database: TestDatabase, projections: [any Projection], dependencies: Dependencies = .system,
         sessionSettings: [String: String] = [:], listens: Bool = true,
@@ -46,8 +46,8 @@ public struct TestNode<Module: Sendable>: Sendable {
             try await withPostgres(configuration(connections: 1), logger: .quiet) { writer in
                 let notifier = LogNotifier(client: client, listens: listens, pollSeconds: listens ? 0.1 : 3_600, logger: .quiet)
                 let log = EventLog(client: writer, projections: projections, notifier: notifier, logger: .quiet)
-                var composition = Composition(
-                    log: log, database: client, dependencies: dependencies, notifier: notifier, logger: .quiet)
+                var composition = Composition(log: log, database: client, dependencies: dependencies, logger: .quiet)
+                composition.add(notifier)
                 let (module, own) = try compose(&composition)
                 let services: [any Service] = [notifier, log] + own
                 let node = TestNode(module: module, composition: composition)
