@@ -68,22 +68,16 @@ public final class LogNotifier: Service {
         end.max(page.through, ordering: .relaxed)
     }
 
-    /// Wakes the readers of this process that have not reached a position.
-    package func wake(at position: Int64) { wakeAll(at: position) }
-
     private func learn(_ tail: Int64) {
         // A lower end may be an older one, or the end of a log that lost its end.
         if end.max(tail, ordering: .relaxed).oldValue > tail { history.askForCheck() }
-        wakeAll(at: tail)
+        wake(at: tail)
     }
 
-    private func wakeAll(at position: Int64 = .max) {
+    /// Wakes the readers of this process that have not reached a position, all of them without one.
+    package func wake(at position: Int64 = .max) {
         let wakes = state.withLock { Array($0.wakes.values) }
         for wake in wakes { wake.yieldHighest(position) }
-    }
-
-    private func heard(_ notification: Notification) {
-        if let tail = Int64(notification.payload) { learn(tail) } else { wakeAll() }
     }
 
     /// Sends and receives notifications until shutdown begins. The last append is still announced, because a command may end right
@@ -112,7 +106,7 @@ public final class LogNotifier: Service {
     private func poll() async {
         while (try? await Task.sleep(for: .seconds(pollSeconds))) != nil {
             history.askForCheck()
-            wakeAll()
+            wake()
         }
     }
 
@@ -131,7 +125,7 @@ public final class LogNotifier: Service {
             if history.generation != generation {
                 generation = history.generation
                 // A reader may stand beyond the end of the log, where no append wakes it.
-                wakeAll()
+                wake()
             }
             try? await Task.sleep(for: .seconds(Self.checkPauseSeconds))
         }
@@ -158,8 +152,10 @@ public final class LogNotifier: Service {
                 try await client.withConnection { connection in
                     try await connection.withNotifications(on: Self.channel) { notifications in
                         // Other processes may have announced changes while this one did not listen.
-                        wakeAll()
-                        for await notification in notifications { heard(notification) }
+                        wake()
+                        for await notification in notifications {
+                            if let tail = Int64(notification.payload) { learn(tail) } else { wake() }
+                        }
                         // The connection broke.
                         history.askForCheck()
                     }
