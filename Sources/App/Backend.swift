@@ -51,12 +51,11 @@ struct Backend: Sendable {
                 EventsInMemory(limitBytes: memoryBytes, eventsPerUser: eventsPerUser, render: render, listener: changes),
                 client: readers, notifier: notifier, logger: logger)
             : nil
-        log = EventLog(
-            client: writer, projections: Self.projections, notifier: notifier, listeners: index.map { [$0] } ?? [],
-            logger: logger)
+        log = EventLog(client: writer, projections: Self.projections, notifier: notifier, logger: logger)
         var composition = Composition(
             log: log, database: readers, dependencies: dependencies, modules: StoredModule.all, logger: logger)
         if let index {
+            log.add(index)
             composition.add(index)
             composition.add(changes)
         }

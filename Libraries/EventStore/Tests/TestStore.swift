@@ -102,8 +102,8 @@ struct TestStore: Sendable {
         listener: (any CommitListener)? = nil,
         _ body: @escaping @Sendable (EventLog) async throws -> Void
     ) async throws {
-        let log = EventLog(
-            client: client, projections: projections, notifier: notifier, listeners: listener.map { [$0] } ?? [], logger: .quiet)
+        let log = EventLog(client: client, projections: projections, notifier: notifier, logger: .quiet)
+        if let listener { log.add(listener) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await log.run() }
             defer { group.cancelAll() }

@@ -109,16 +109,15 @@ public final class EventLog: Service {
     /// - Parameters:
     ///   - client: used by the writer only, with one connection
     ///   - notifier: gets the new end of the log after every commit
-    ///   - listeners: get every commit before its callers get their results
     ///   - queueTime: the maximum time of an append in the queue
     public init(
-        client: PostgresClient, projections: [any Projection], notifier: LogNotifier? = nil, listeners: [any CommitListener] = [],
-        queueTime: Duration = queueTime, logger: Logger
+        client: PostgresClient, projections: [any Projection], notifier: LogNotifier? = nil, queueTime: Duration = queueTime,
+        logger: Logger
     ) {
         self.queueTime = queueTime
         self.notifier = notifier
         history = notifier?.history ?? LostEndDetector(logger: logger)
-        self.listeners = Mutex([history] + listeners)
+        listeners = Mutex([history])
         transaction = AppendTransaction(client: client, projections: projections, logger: logger)
     }
 
@@ -146,7 +145,7 @@ public final class EventLog: Service {
         }
     }
 
-    /// Adds a listener, which gets every later commit before its callers get their results.
+    /// Adds a listener, which gets every later commit after ``history``, and before its callers get their results.
     public func add(_ listener: any CommitListener) { listeners.withLock { $0.append(listener) } }
 
     /// Appends that no transaction has taken yet.
