@@ -67,6 +67,7 @@ import Testing
             let recorder = Recorder()
             try await TestNode.with(database, listener: recorder) { node in
                 let position = try await node.create().position
+                let mark = try #require(node.index.endings.mark)
                 // As if this process had appended another recorded event at the position.
                 let history = node.log.history
                 for commit in Commit.all(of: [(position: position, envelope: Self.elsewhere)]) {
@@ -74,6 +75,10 @@ import Testing
                 }
                 #expect(history.generation != LogGeneration())
                 #expect(recorder.counts[1] > 0)
+                // Endings may have been missed since.
+                let isEnded = Mutex(false)
+                _ = node.index.endings.onEnd(of: .ann, since: mark) { isEnded.withLock { $0 = true } }
+                #expect(isEnded.withLock { $0 })
                 try await eventually("an index of the present history") {
                     node.index.state.isInUse && node.index.writer.withLock { $0.generation } == history.generation
                 }
