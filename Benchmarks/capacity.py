@@ -52,7 +52,7 @@ class Service:
         self.nodes = max(FEWEST_NODES, by_processor, by_streams)
         # Each node applies the writes of all others.
         self.index_gigabytes = (self.events * c.event_peak_bytes + c.node_bytes + self.streams / self.nodes * c.stream_bytes) / 1e9
-        self.connections = self.nodes * (a.node_connections + 5)
+        self.connections = self.nodes * (a.node_connections + 6)
         self.database_cores = self.writes * c.database_microseconds / 1e6
         self.log_gigabytes = self.recorded * c.recorded_bytes / 1e9
         self.models_gigabytes = self.recorded * c.model_bytes / 1e9
