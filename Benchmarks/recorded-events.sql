@@ -1,7 +1,8 @@
 -- Fills an empty, migrated database with a valid log, by psql as the owner of the database: the variable `total` says how many recorded
 -- events. Every user signs up, creates two events, changes the first of them, and 6 users attend the two, so 10 recorded events belong to
--- a user. The token of user 7 is device-7. Ids are in the order of time, as humon makes them. `humon log verify` accepts the log, and
--- a rebuild makes the read models. The table benchmark.cities has the columns number (from 0), lat and lon.
+-- a user. The token of user 7 is device-of-user-7: shorter ones need the pepper of the database. Ids are in the order of time, as humon
+-- makes them. `humon log verify` accepts the log, and a rebuild makes the read models. The table benchmark.cities has the columns number
+-- (from 0), lat and lon.
 \set ON_ERROR_STOP on
 
 -- Positions 1 to 10 are sign-ups, so that the first events have enough guests.
@@ -38,7 +39,7 @@ CREATE OR REPLACE PROCEDURE benchmark.fill(first bigint, last bigint) LANGUAGE s
             ELSE '{"event":' || event || ',"user":' || guest || '}'
             END AS data,
             CASE
-            WHEN step = 0 THEN '{"device":"' || encode(sha256(('device-' || author)::bytea), 'hex') || '"}'
+            WHEN step = 0 THEN '{"device":"' || encode(sha256(('device-of-user-' || author)::bytea), 'hex') || '"}'
             WHEN step <= 3 THEN '{"name":"Neighbourhood dinner ' || event % 1000 || '","address":"' || event % 200 || ' Market Street, City ' || city.number
                 || '","lat":' || round((city.lat + (random() + random() + random() - 1.5) * 0.1) * 1e6) / 1e6
                 || ',"lon":' || round((city.lon + (random() + random() + random() - 1.5) * 0.1) * 1e6) / 1e6

@@ -132,7 +132,7 @@ class World:
         self.cities = list(nodes.places())
 
     def token(self, user):
-        return f"device-{user}"
+        return f"device-of-user-{user}"
 
     def place(self, kilometres=5):
         lat, lon = self.random.choice(self.cities)
@@ -183,7 +183,7 @@ def load(place, node, requests, seconds, connections=64, gzip=False, key=None):
         env=environment, stdout=subprocess.PIPE, text=True, check=True)
     text = process.stdout
     if "Non-2xx" in text or "Socket errors" in text:
-        print("  refused: " + " ".join(re.findall(r"Non-2xx.*|Socket errors.*", text)), flush=True)
+        sys.exit("requests failed: " + " ".join(re.findall(r"Non-2xx.*|Socket errors.*", text)))
     found = [re.search(pattern, text).group(1) for pattern in (r"\n\s+50%\s+(\S+)", r"\n\s+99%\s+(\S+)", r"Latency\s+\S+\s+\S+\s+(\S+)")]
     count, rate = int(re.search(r"(\d+) requests in", text).group(1)), float(re.search(r"Requests/sec:\s+([\d.]+)", text).group(1))
     size, unit = re.search(r"requests in [\d.]+\w+, ([\d.]+)(\w+) read", text).groups()
