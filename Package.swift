@@ -72,7 +72,8 @@ let targets: [[Target]] = [
         [
             "Postgres", "Encoding", "Telemetry", "CLogSchema", "CZstd", "Hashing", .dequeModule, .logging, .serviceLifecycle,
             .systemPackage,
-        ], tests: ["Telemetry", "TestChance", "TestDatabase", "EmbeddedPostgres", "Hashing", .serviceLifecycle]),
+        ],
+        tests: ["Telemetry", "TestChance", "TestDatabase", "TestFixture", "EmbeddedPostgres", "Hashing", .serviceLifecycle]),
     library(
         "SpatialIndex", ["CJemalloc", .product(name: "HeapModule", package: "swift-collections")],
         tests: ["CJemalloc", "TestChance"]),
@@ -155,6 +156,7 @@ let targets: [[Target]] = [
     support("CTestProcess"),
     support("TestChance"),
     support("TestExposition"),
+    support("TestFixture"),
     support(
         "TestDatabase",
         ["CTestProcess", "EmbeddedPostgres", "Encoding", "EventStore", "Postgres", .logging, .serviceLifecycle]),

@@ -223,22 +223,20 @@ extension PostgresClient {
         }
     }
 
-    @Test func `a file without end that is no log is refused after its first page`() async throws {
-        try await TestStore.with { store in
-            let reads = Mutex(0)
-            let endless = { @Sendable () -> [UInt8]? in
-                reads.withLock { $0 += 1 }
-                return Array(#"{"specversion":"1.0"}"#.utf8) + [UInt8(ascii: "\n")]
-            }
-            let error = await #expect(throws: LogArchiveError.self) {
-                try await store.database.withClient { client in
-                    _ = try await LogImport(client: client, pageBytes: 1_000).read(
-                        from: endless, decodedBy: [Counted.self], sequences: [])
-                }
-            }
-            #expect(error?.line == 1)
-            #expect(reads.withLock { $0 } == 46)
+    @Test(.store) func `a file without end that is no log is refused after its first page`() async throws {
+        let reads = Mutex(0)
+        let endless = { @Sendable () -> [UInt8]? in
+            reads.withLock { $0 += 1 }
+            return Array(#"{"specversion":"1.0"}"#.utf8) + [UInt8(ascii: "\n")]
         }
+        let error = await #expect(throws: LogArchiveError.self) {
+            try await store.database.withClient { client in
+                _ = try await LogImport(client: client, pageBytes: 1_000).read(
+                    from: endless, decodedBy: [Counted.self], sequences: [])
+            }
+        }
+        #expect(error?.line == 1)
+        #expect(reads.withLock { $0 } == 46)
     }
 
     @Test func `a fault of the machine in the middle names no line`() async throws {

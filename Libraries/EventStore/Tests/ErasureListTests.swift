@@ -157,63 +157,59 @@ extension TestStore {
 
 @Suite struct `Keeping erasures outside of the database` {
     /// No subscription runs, which keeps no server from answering if the log lacked nothing.
-    @Test func `a new file gets every erasure of the log, and a node that died goes on behind its last line`() async throws {
-        try await TestStore.with { store in
-            try await withPath { path in
-                let file = ErasureFile(path: path)
-                _ = try await store.erasePerson()
-                try await store.mirror(file)
-                // The node is dead between this commit and its line.
-                _ = try await store.erasePerson(StreamName("person-8"))
-                for _ in 1...2 { try await store.mirror(file) }
-                let entries = try await file.all().entries
-                #expect(entries.map(\.person.description) == ["person-7", "person-8"])
-                let first = try #require(entries.first)
-                let log = try await store.reader.read(after: 0, limit: 2)
-                #expect([first.log, first.created] == [log[0].envelope.id, log[0].envelope.id])
-                #expect(first.erased == log[1].envelope.id)
-                #expect(first.cursor == LogCursor(position: 2, of: log[1].envelope))
-            }
+    @Test(.store)
+    func `a new file gets every erasure of the log, and a node that died goes on behind its last line`() async throws {
+        try await withPath { path in
+            let file = ErasureFile(path: path)
+            _ = try await store.erasePerson()
+            try await store.mirror(file)
+            // The node is dead between this commit and its line.
+            _ = try await store.erasePerson(StreamName("person-8"))
+            for _ in 1...2 { try await store.mirror(file) }
+            let entries = try await file.all().entries
+            #expect(entries.map(\.person.description) == ["person-7", "person-8"])
+            let first = try #require(entries.first)
+            let log = try await store.reader.read(after: 0, limit: 2)
+            #expect([first.log, first.created] == [log[0].envelope.id, log[0].envelope.id])
+            #expect(first.erased == log[1].envelope.id)
+            #expect(first.cursor == LogCursor(position: 2, of: log[1].envelope))
         }
     }
 
-    @Test func `a line that was cut is written again behind the last whole one`() async throws {
-        try await TestStore.with { store in
-            try await withPath { path in
-                let file = ErasureFile(path: path)
-                for number in 7...9 { _ = try await store.erasePerson(StreamName("person-\(number)")) }
-                try await store.mirror(file)
-                let whole = try String(contentsOfFile: path, encoding: .utf8)
-                try String(whole.dropLast(40)).write(toFile: path, atomically: true, encoding: .utf8)
-                try await store.mirror(file)
-                #expect(try await file.persons() == ["person-7", "person-8", "person-9"])
-                #expect(try await file.all().unreadable == 1)
-            }
+    @Test(.store) func `a line that was cut is written again behind the last whole one`() async throws {
+        try await withPath { path in
+            let file = ErasureFile(path: path)
+            for number in 7...9 { _ = try await store.erasePerson(StreamName("person-\(number)")) }
+            try await store.mirror(file)
+            let whole = try String(contentsOfFile: path, encoding: .utf8)
+            try String(whole.dropLast(40)).write(toFile: path, atomically: true, encoding: .utf8)
+            try await store.mirror(file)
+            #expect(try await file.persons() == ["person-7", "person-8", "person-9"])
+            #expect(try await file.all().unreadable == 1)
         }
     }
 
-    @Test func `a file that cannot be written delays no erasure, which is said to be done when it has a line`() async throws {
-        try await TestStore.with { store in
-            try await withPath { path in
-                let file = ErasureFile(path: path)
-                try await store.write(0..<1)
-                try await store.mirroring(file) { list in
-                    try await eventually { list.isApplied }
+    @Test(.store)
+    func `a file that cannot be written delays no erasure, which is said to be done when it has a line`() async throws {
+        try await withPath { path in
+            let file = ErasureFile(path: path)
+            try await store.write(0..<1)
+            try await store.mirroring(file) { list in
+                try await eventually { list.isApplied }
+                try FileManager.default.removeItem(atPath: path)
+                try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+                let position = try await store.erasePerson()
+                let erasures = PersonErasures(store.composition(list))
+                try await store.withErasures {
+                    try await eventually("the end of the words") { try await store.words() == 0 }
+                    let end = try await erasures.end(of: TestStore.erased, at: position, within: .milliseconds(300))
+                    #expect(end == nil)
+                    #expect(list.isApplied)
                     try FileManager.default.removeItem(atPath: path)
-                    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-                    let position = try await store.erasePerson()
-                    let erasures = PersonErasures(store.composition(list))
-                    try await store.withErasures {
-                        try await eventually("the end of the words") { try await store.words() == 0 }
-                        let end = try await erasures.end(of: TestStore.erased, at: position, within: .milliseconds(300))
-                        #expect(end == nil)
-                        #expect(list.isApplied)
-                        try FileManager.default.removeItem(atPath: path)
-                        let later = try await erasures.end(of: TestStore.erased, at: position, within: .seconds(60))
-                        #expect(later != nil)
-                    }
-                    #expect(try await file.persons() == ["person-7"])
+                    let later = try await erasures.end(of: TestStore.erased, at: position, within: .seconds(60))
+                    #expect(later != nil)
                 }
+                #expect(try await file.persons() == ["person-7"])
             }
         }
     }
@@ -263,94 +259,87 @@ extension TestStore {
         }
     }
 
-    @Test func `when the log loses its end, each running node answers only when its erasures are back`() async throws {
-        try await TestStore.with { store in
-            try await withPath { path in
-                let (file, second) = (ErasureFile(path: path), ErasureFile(path: path + "-b"))
-                try await store.write(0..<1)
-                let position = try await store.erasePerson()
-                try await store.mirroring(file) { list in
-                    try await store.mirroring(second) { other in
-                        try await store.withErasures {
-                            try await eventually { list.hasMirrored(position) && other.hasMirrored(position) }
-                            try await eventually { try await store.words() == 0 }
-                        }
-                        let erased = try await store.reader.newest(of: TestStore.erased)?.envelope.id
-                        try await store.database.loseEndOfLog(
-                            after: position - 1, script: "UPDATE log.subscriptions SET position = \(position - 1);")
-                        // PostgreSQL gives the position again, by which the process learns of the loss.
-                        _ = try await store.log.record(.counting("after", after: 0))
-                        try await eventually { try await store.isErased("person-7") }
-                        try await Task.sleep(for: .milliseconds(300))
-                        #expect(!list.isApplied && !other.isApplied)
-                        try await store.withErasures { try await eventually { list.isApplied && other.isApplied } }
-                        #expect(try await store.reader.newest(of: TestStore.erased)?.envelope.id == erased)
+    @Test(.store) func `when the log loses its end, each running node answers only when its erasures are back`() async throws {
+        try await withPath { path in
+            let (file, second) = (ErasureFile(path: path), ErasureFile(path: path + "-b"))
+            try await store.write(0..<1)
+            let position = try await store.erasePerson()
+            try await store.mirroring(file) { list in
+                try await store.mirroring(second) { other in
+                    try await store.withErasures {
+                        try await eventually { list.hasMirrored(position) && other.hasMirrored(position) }
+                        try await eventually { try await store.words() == 0 }
                     }
+                    let erased = try await store.reader.newest(of: TestStore.erased)?.envelope.id
+                    try await store.database.loseEndOfLog(
+                        after: position - 1, script: "UPDATE log.subscriptions SET position = \(position - 1);")
+                    // PostgreSQL gives the position again, by which the process learns of the loss.
+                    _ = try await store.log.record(.counting("after", after: 0))
+                    try await eventually { try await store.isErased("person-7") }
+                    try await Task.sleep(for: .milliseconds(300))
+                    #expect(!list.isApplied && !other.isApplied)
+                    try await store.withErasures { try await eventually { list.isApplied && other.isApplied } }
+                    #expect(try await store.reader.newest(of: TestStore.erased)?.envelope.id == erased)
                 }
-                for file in [file, second] {
-                    try await store.mirror(file)
-                    #expect(try await file.persons() == ["person-7"])
-                }
+            }
+            for file in [file, second] {
+                try await store.mirror(file)
+                #expect(try await file.persons() == ["person-7"])
             }
         }
     }
 
-    @Test func `a log that begins under a running node, such as a restored one, gets the erasures of the file`() async throws {
-        try await TestStore.with { store in
-            try await withPath { path in
-                let (file, id) = (ErasureFile(path: path), UUID())
-                try await file.add([
-                    .init(log: id, person: TestStore.erased, created: id, erased: UUID(), at: Dependencies.system.now())
-                ])
-                try await store.mirroring(file) { list in
-                    try await eventually { list.isApplied }
-                    try await store.append(.created, to: "person-7", after: 0, id: id)
-                    try await eventually { try await store.isErased("person-7") }
-                }
+    @Test(.store)
+    func `a log that begins under a running node, such as a restored one, gets the erasures of the file`() async throws {
+        try await withPath { path in
+            let (file, id) = (ErasureFile(path: path), UUID())
+            try await file.add([
+                .init(log: id, person: TestStore.erased, created: id, erased: UUID(), at: Dependencies.system.now())
+            ])
+            try await store.mirroring(file) { list in
+                try await eventually { list.isApplied }
+                try await store.append(.created, to: "person-7", after: 0, id: id)
+                try await eventually { try await store.isErased("person-7") }
             }
         }
     }
 
     /// Such as another history's, one beyond the log's end, and the place that a line of an earlier program lacks.
-    @Test(arguments: [LogCursor(position: 4, mark: 1), LogCursor(position: 9, mark: 1), nil])
+    @Test(.store, arguments: [LogCursor(position: 4, mark: 1), LogCursor(position: 9, mark: 1), nil])
     func `the mirror begins at the first position if the log has another event at that of the last line`(
         place: LogCursor?
     ) async throws {
-        try await TestStore.with { store in
-            try await withPath { path in
-                let file = ErasureFile(path: path)
-                for number in 7...8 { _ = try await store.erasePerson(StreamName("person-\(number)")) }
+        try await withPath { path in
+            let file = ErasureFile(path: path)
+            for number in 7...8 { _ = try await store.erasePerson(StreamName("person-\(number)")) }
+            try await store.mirror(file)
+            var last = try #require(try await file.all().entries.last)
+            for (cursor, persons) in [(last.cursor, ["person-8"]), (place, ["person-8", "person-7"])] {
+                last.cursor = cursor
+                try last.line.write(toFile: path, atomically: true, encoding: .utf8)
                 try await store.mirror(file)
-                var last = try #require(try await file.all().entries.last)
-                for (cursor, persons) in [(last.cursor, ["person-8"]), (place, ["person-8", "person-7"])] {
-                    last.cursor = cursor
-                    try last.line.write(toFile: path, atomically: true, encoding: .utf8)
-                    try await store.mirror(file)
-                    #expect(try await file.persons() == persons)
-                }
+                #expect(try await file.persons() == persons)
             }
         }
     }
 
-    @Test func `a file to which another program wrote is applied again before the next line`() async throws {
-        try await TestStore.with { store in
-            try await withPath { path in
-                let file = ErasureFile(path: path)
-                try await store.append(.created, to: "person-8", after: 0)
-                let id = try #require(try await store.reader.read(position: 1)?.envelope.id)
-                try await store.mirroring(file) { list in
-                    try await eventually { list.hasMirrored(1) }
-                    try await file.add([
-                        .init(
-                            log: id, person: StreamName("person-8"), created: id, erased: UUID(),
-                            at: Dependencies.system.now())
-                    ])
-                    let position = try await store.erasePerson()
-                    try await store.withErasures { try await eventually { list.hasMirrored(position) } }
-                }
-                #expect(try await store.isErased("person-8"))
-                #expect(try await file.persons() == ["person-8", "person-7"])
+    @Test(.store) func `a file to which another program wrote is applied again before the next line`() async throws {
+        try await withPath { path in
+            let file = ErasureFile(path: path)
+            try await store.append(.created, to: "person-8", after: 0)
+            let id = try #require(try await store.reader.read(position: 1)?.envelope.id)
+            try await store.mirroring(file) { list in
+                try await eventually { list.hasMirrored(1) }
+                try await file.add([
+                    .init(
+                        log: id, person: StreamName("person-8"), created: id, erased: UUID(),
+                        at: Dependencies.system.now())
+                ])
+                let position = try await store.erasePerson()
+                try await store.withErasures { try await eventually { list.hasMirrored(position) } }
             }
+            #expect(try await store.isErased("person-8"))
+            #expect(try await file.persons() == ["person-8", "person-7"])
         }
     }
 

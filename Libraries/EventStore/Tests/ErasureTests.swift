@@ -6,7 +6,7 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct `Erasing personal members` {
+@Suite(.store) struct `Erasing personal members` {
     /// Stream, version, words and whether they were erased, of every recorded event.
     private static let rows: SQL = """
         SELECT concat_ws(' ', stream, version, coalesce(personal ->> 'text', '-'), personal IS NULL)
@@ -28,35 +28,31 @@ import Testing
     }
 
     @Test func `facts and personal members are stored apart`() async throws {
-        try await TestStore.with { store in
-            for note in ["1", "2"] { _ = try await store.log.record(.noting(note, after: 0, .written("Dear Ann"))) }
-            _ = try await store.log.record(.noting("1", after: 1, .read))
-            #expect(try await Self.rows(store) == ["note-1 1 Dear Ann f", "note-2 1 Dear Ann f", "note-1 2 - f"])
-            let rows = try await store.client.query(
-                "SELECT data::text || personal::text FROM log.recorded_events ORDER BY position"
-            ).decode(String.self)
-            #expect(rows == [#"{"pages":3}{"text":"Dear Ann"}"#, #"{"pages":3}{"text":"Dear Ann"}"#, "{}{}"])
-        }
+        for note in ["1", "2"] { _ = try await store.log.record(.noting(note, after: 0, .written("Dear Ann"))) }
+        _ = try await store.log.record(.noting("1", after: 1, .read))
+        #expect(try await Self.rows(store) == ["note-1 1 Dear Ann f", "note-2 1 Dear Ann f", "note-1 2 - f"])
+        let rows = try await store.client.query(
+            "SELECT data::text || personal::text FROM log.recorded_events ORDER BY position"
+        ).decode(String.self)
+        #expect(rows == [#"{"pages":3}{"text":"Dear Ann"}"#, #"{"pages":3}{"text":"Dear Ann"}"#, "{}{}"])
     }
 
     @Test func `an erasure ends the personal members of its stream, and nothing else`() async throws {
-        try await TestStore.with { store in
-            try await Self.fill(store)
-            _ = try await store.log.record(.noting("1", after: 2, .erased))
-            try await store.withErasures { try await store.reaches(5, "erasures") }
-            #expect(
-                try await Self.rows(store) == [
-                    "note-1 1 - t", "note-1 2 - t", "note-2 1 Dear Ann f", "note-2 2 Dear Bob f", "note-1 3 - f",
-                ])
-            #expect(
-                try await store.reader.notes() == [
-                    .written(pages: 3, text: .erased), .written(pages: 3, text: .erased), .written("Dear Ann"),
-                    .written("Dear Bob"), .erased,
-                ])
-            var verification = try await LogVerification(of: store.reader, decodedBy: [NoteEvent.self])
-            try await verification.examineTables(store.client, sequences: [])
-            #expect(verification.violations == [])
-        }
+        try await Self.fill(store)
+        _ = try await store.log.record(.noting("1", after: 2, .erased))
+        try await store.withErasures { try await store.reaches(5, "erasures") }
+        #expect(
+            try await Self.rows(store) == [
+                "note-1 1 - t", "note-1 2 - t", "note-2 1 Dear Ann f", "note-2 2 Dear Bob f", "note-1 3 - f",
+            ])
+        #expect(
+            try await store.reader.notes() == [
+                .written(pages: 3, text: .erased), .written(pages: 3, text: .erased), .written("Dear Ann"),
+                .written("Dear Bob"), .erased,
+            ])
+        var verification = try await LogVerification(of: store.reader, decodedBy: [NoteEvent.self])
+        try await verification.examineTables(store.client, sequences: [])
+        #expect(verification.violations == [])
     }
 
     private static let erasure = """
@@ -90,61 +86,55 @@ import Testing
             "\(Self.erasure) SELECT log.erase('{note-1}', 9); UPDATE log.recorded_events SET personal = '{}' WHERE position = 1",
             "\(Self.erasure) DELETE FROM log.recorded_events WHERE stream = 'note-1'",
         ]
-        try await TestStore.with { store in
-            try await Self.fill(store)
-            let contents: SQL = """
-                SELECT md5(string_agg(r::text, ',' ORDER BY position)) || (SELECT count(*) FROM log.commands)
-                FROM log.recorded_events AS r
-                """
-            let before = try await store.client.query(contents).decode(String.self)
-            for script in scripts {
-                try await store.database.withClient { superuser in
-                    try await superuser.withConnection { connection in
-                        let error = await #expect(throws: PostgresError.self, "\(script)") {
-                            try await connection.execute(script: script)
-                        }
-                        #expect(error?.sqlState == .insufficientPrivilege, "\(script)")
+        try await Self.fill(store)
+        let contents: SQL = """
+            SELECT md5(string_agg(r::text, ',' ORDER BY position)) || (SELECT count(*) FROM log.commands)
+            FROM log.recorded_events AS r
+            """
+        let before = try await store.client.query(contents).decode(String.self)
+        for script in scripts {
+            try await store.database.withClient { superuser in
+                try await superuser.withConnection { connection in
+                    let error = await #expect(throws: PostgresError.self, "\(script)") {
+                        try await connection.execute(script: script)
                     }
+                    #expect(error?.sqlState == .insufficientPrivilege, "\(script)")
                 }
-                #expect(try await store.client.query(contents).decode(String.self) == before, "\(script)")
             }
+            #expect(try await store.client.query(contents).decode(String.self) == before, "\(script)")
         }
     }
 
     @Test func `only the erasure of its category ends a stream`() async throws {
-        try await TestStore.with { store in
-            for (number, type) in ["OtherErased", "NoteUnErased", "Erased", "PersonErased"].enumerated() {
-                let note = StreamName("note-\(number)")
-                _ = try await store.log.record(.noting("\(number)", after: 0, .written("Dear Ann")))
-                let other = StoredEvent(type: type, format: 1, facts: Array("{}".utf8))
-                try await store.client.append(elsewhere: other, to: note, version: 2)
-                let error = await #expect(throws: PostgresError.self, "\(type)") {
-                    try await store.client.query("SELECT log.erase(\([note.description]), 9)")
-                }
-                #expect(error?.sqlState == .insufficientPrivilege, "\(type)")
+        for (number, type) in ["OtherErased", "NoteUnErased", "Erased", "PersonErased"].enumerated() {
+            let note = StreamName("note-\(number)")
+            _ = try await store.log.record(.noting("\(number)", after: 0, .written("Dear Ann")))
+            let other = StoredEvent(type: type, format: 1, facts: Array("{}".utf8))
+            try await store.client.append(elsewhere: other, to: note, version: 2)
+            let error = await #expect(throws: PostgresError.self, "\(type)") {
+                try await store.client.query("SELECT log.erase(\([note.description]), 9)")
             }
-            #expect(try await store.words() == 4)
+            #expect(error?.sqlState == .insufficientPrivilege, "\(type)")
         }
+        #expect(try await store.words() == 4)
     }
 
     @Test func `personal members do not come back after their erasure`() async throws {
-        try await TestStore.with { store in
-            try await Self.fill(store)
-            try await store.database.withClient { superuser in
-                try await superuser.query("CREATE TABLE kept AS SELECT * FROM log.recorded_events")
-                _ = try await store.log.record(.noting("1", after: 2, .erased))
-                try await store.withErasures { try await store.reaches(5, "erasures") }
-                let error = await #expect(throws: PostgresError.self) {
-                    try await superuser.query(
-                        """
-                        UPDATE log.recorded_events AS e SET personal = k.personal FROM kept AS k
-                        WHERE k.position = e.position AND e.personal IS NULL
-                        """)
-                }
-                #expect(error?.sqlState == .insufficientPrivilege)
+        try await Self.fill(store)
+        try await store.database.withClient { superuser in
+            try await superuser.query("CREATE TABLE kept AS SELECT * FROM log.recorded_events")
+            _ = try await store.log.record(.noting("1", after: 2, .erased))
+            try await store.withErasures { try await store.reaches(5, "erasures") }
+            let error = await #expect(throws: PostgresError.self) {
+                try await superuser.query(
+                    """
+                    UPDATE log.recorded_events AS e SET personal = k.personal FROM kept AS k
+                    WHERE k.position = e.position AND e.personal IS NULL
+                    """)
             }
-            #expect(try await Self.rows(store).first == "note-1 1 - t")
+            #expect(error?.sqlState == .insufficientPrivilege)
         }
+        #expect(try await Self.rows(store).first == "note-1 1 - t")
     }
 
     @Test func `the application's role cannot change the log, and erases nothing without an erasure`() async throws {
@@ -153,14 +143,12 @@ import Testing
             "DROP TABLE log.recorded_events", "ALTER TABLE log.recorded_events DISABLE TRIGGER ALL",
             "UPDATE log.recorded_events SET personal = NULL", "DELETE FROM log.commands",
         ]
-        try await TestStore.with { store in
-            try await Self.fill(store)
-            for statement in statements {
-                let error = await #expect(throws: PostgresError.self, "\(statement)") {
-                    try await store.client.query(SQL(unsafeText: statement))
-                }
-                #expect(error?.sqlState == .insufficientPrivilege, "\(statement)")
+        try await Self.fill(store)
+        for statement in statements {
+            let error = await #expect(throws: PostgresError.self, "\(statement)") {
+                try await store.client.query(SQL(unsafeText: statement))
             }
+            #expect(error?.sqlState == .insufficientPrivilege, "\(statement)")
         }
     }
 }

@@ -40,27 +40,25 @@ private enum Soup {
         }
     }
 
-    @Test(arguments: [false, true])
+    @Test(.database, arguments: [false, true])
     func `of two conflicting servers that start together, one ends and one serves`(isPooled: Bool) async throws {
-        try await TestDatabase.with { database in
-            for _ in 0..<10 {
-                try await Self.withPresence(database, Soup.Old.self, isPooled: isPooled) { old, _ in
-                    try await Self.withPresence(database, Soup.Writing.self, isPooled: isPooled) { writing, client in
-                        try await withThrowingTaskGroup(of: Void.self) { group in
-                            for programs in [old, writing] {
-                                group.addTask { try await programs.run() }
-                            }
-                            defer { group.cancelAll() }
-                            await #expect(throws: FormatConflict.self) { try await group.next() }
-                            let visitor = RunningPrograms(ProgramFormats(of: [Counted.self]), client: client, logger: .quiet)
-                            try await eventually("one version that serves") { try await visitor.serving().count == 1 }
+        for _ in 0..<10 {
+            try await Self.withPresence(database, Soup.Old.self, isPooled: isPooled) { old, _ in
+                try await Self.withPresence(database, Soup.Writing.self, isPooled: isPooled) { writing, client in
+                    try await withThrowingTaskGroup(of: Void.self) { group in
+                        for programs in [old, writing] {
+                            group.addTask { try await programs.run() }
                         }
+                        defer { group.cancelAll() }
+                        await #expect(throws: FormatConflict.self) { try await group.next() }
+                        let visitor = RunningPrograms(ProgramFormats(of: [Counted.self]), client: client, logger: .quiet)
+                        try await eventually("one version that serves") { try await visitor.serving().count == 1 }
                     }
                 }
-                // PostgreSQL ends a session a moment after its client.
-                try await Self.withPresence(database, Counted.self, isPooled: false) { visitor, _ in
-                    try await eventually("an end of both") { try await visitor.serving().isEmpty }
-                }
+            }
+            // PostgreSQL ends a session a moment after its client.
+            try await Self.withPresence(database, Counted.self, isPooled: false) { visitor, _ in
+                try await eventually("an end of both") { try await visitor.serving().isEmpty }
             }
         }
     }

@@ -148,27 +148,25 @@ import Testing
     }
 }
 
-@Suite struct `Counting the log` {
+@Suite(.database) struct `Counting the log` {
     @Test func `the statistics count every kind of event, and the sum`() async throws {
-        try await TestDatabase.with { database in
-            try await database.withClient { client in
-                #expect(try await LogStatistics.read(client).isEmpty)
-                try await client.query(
-                    """
-                    INSERT INTO log.recorded_events
-                    SELECT n, gen_random_uuid(), 'counter-' || n, 1, CASE WHEN n % 2 = 0 THEN 'Even' ELSE 'Odd' END, 1,
-                        to_timestamp(n), '{"n":1}', '{}' FROM generate_series(1, 60001) AS n
-                    """
-                )
-                let rows = try await LogStatistics.read(client)
-                #expect(rows.map(\.type) == ["Even", "Odd", "(all)"])
-                #expect(rows.map(\.category) == ["counter", "counter", "(all)"])
-                #expect(rows.map(\.events) == [30_000, 30_001, 60_001])
-                let odd = rows[1]
-                #expect(odd.bytes == 30_001 * 9)
-                #expect((odd.firstAt, odd.lastAt) == (Timestamp(milliseconds: 1_000), Timestamp(milliseconds: 60_001_000)))
-                #expect(odd.perDay.map { Int($0) } == 43_201)
-            }
+        try await database.withClient { client in
+            #expect(try await LogStatistics.read(client).isEmpty)
+            try await client.query(
+                """
+                INSERT INTO log.recorded_events
+                SELECT n, gen_random_uuid(), 'counter-' || n, 1, CASE WHEN n % 2 = 0 THEN 'Even' ELSE 'Odd' END, 1,
+                    to_timestamp(n), '{"n":1}', '{}' FROM generate_series(1, 60001) AS n
+                """
+            )
+            let rows = try await LogStatistics.read(client)
+            #expect(rows.map(\.type) == ["Even", "Odd", "(all)"])
+            #expect(rows.map(\.category) == ["counter", "counter", "(all)"])
+            #expect(rows.map(\.events) == [30_000, 30_001, 60_001])
+            let odd = rows[1]
+            #expect(odd.bytes == 30_001 * 9)
+            #expect((odd.firstAt, odd.lastAt) == (Timestamp(milliseconds: 1_000), Timestamp(milliseconds: 60_001_000)))
+            #expect(odd.perDay.map { Int($0) } == 43_201)
         }
     }
 }

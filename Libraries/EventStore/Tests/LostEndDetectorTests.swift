@@ -88,71 +88,67 @@ import Testing
     }
 
     /// - Parameter since: the number of events that are recorded after the loss
-    @Test(arguments: [0, 1, 9]) func `a check after more cursors than the limit notices a loss, and only a loss`(since: Int)
+    @Test(.store, arguments: [0, 1, 9]) func `a check after more cursors than the limit notices a loss, and only a loss`(
+        since: Int
+    )
         async throws
     {
-        try await TestStore.with { store in
-            let history = LostEndDetector(cursorLimit: 8, logger: .quiet)
-            try await store.count(40, counters: 3)
-            for position in Int64(1)...40 { history.saw(try await store.reader.cursor(at: position)) }
-            #expect(try await history.check(store.client) == 40)
-            #expect(history.generation == LogGeneration())
-            try await store.count(from: 40, 20, counters: 99)
-            for position in Int64(41)...60 { history.saw(try await store.reader.cursor(at: position)) }
-            try await store.database.loseEndOfLog(after: 59)
-            try await TestStore.withLog(store.client, projections: []) { log in
-                for number in 0..<since { _ = try await log.record(.counting("other", after: Int32(number))) }
-            }
-            _ = try await history.check(store.client)
-            #expect(history.generation == LogGeneration(number: 1))
+        let history = LostEndDetector(cursorLimit: 8, logger: .quiet)
+        try await store.count(40, counters: 3)
+        for position in Int64(1)...40 { history.saw(try await store.reader.cursor(at: position)) }
+        #expect(try await history.check(store.client) == 40)
+        #expect(history.generation == LogGeneration())
+        try await store.count(from: 40, 20, counters: 99)
+        for position in Int64(41)...60 { history.saw(try await store.reader.cursor(at: position)) }
+        try await store.database.loseEndOfLog(after: 59)
+        try await TestStore.withLog(store.client, projections: []) { log in
+            for number in 0..<since { _ = try await log.record(.counting("other", after: Int32(number))) }
         }
+        _ = try await history.check(store.client)
+        #expect(history.generation == LogGeneration(number: 1))
     }
 
     /// Holds for every kind of observation, and for any number of events that are recorded afterwards.
-    @Test(arguments: [0, 1, 4, 9] as [Int])
+    @Test(.store, arguments: [0, 1, 4, 9] as [Int])
     func `a check after the log lost its end begins a new log generation`(since: Int) async throws {
-        try await TestStore.with { store in
-            let kinds = ["commit", "look", "check"]
-            let histories = Dictionary(uniqueKeysWithValues: kinds.map { ($0, LostEndDetector(logger: .quiet)) })
-            try await store.count(3, counters: 3)
-            for history in histories.values { _ = try await history.check(store.client) }
-            try await store.count(from: 3, 2, counters: 99)
-            for place in try await store.reader.read(after: 3, limit: 2) {
-                let envelope = place.envelope.with(Counted.counted(1) as any DomainEvent)
-                histories["commit"]?.committed(Commit.all(of: [(place.position, envelope)])[0])
-            }
-            histories["look"]?.saw(try await store.reader.cursor(at: 5))
-            _ = try await histories["check"]?.check(store.client)
-            try await store.database.loseEndOfLog(after: 3)
-            try await TestStore.withLog(store.client, projections: []) { log in
-                for number in 0..<since { _ = try await log.record(.counting("other", after: Int32(number))) }
-            }
-            for (kind, history) in histories {
-                #expect(history.generation == LogGeneration(), "\(kind)")
-                // A later cursor does not hide the loss.
-                if since == 9 { history.saw(try await store.reader.cursor(at: 12)) }
-                for _ in 1...2 {
-                    #expect(try await history.check(store.client) == Int64(3 + since), "\(kind)")
-                    #expect(history.generation == LogGeneration(number: 1), "\(kind)")
-                }
+        let kinds = ["commit", "look", "check"]
+        let histories = Dictionary(uniqueKeysWithValues: kinds.map { ($0, LostEndDetector(logger: .quiet)) })
+        try await store.count(3, counters: 3)
+        for history in histories.values { _ = try await history.check(store.client) }
+        try await store.count(from: 3, 2, counters: 99)
+        for place in try await store.reader.read(after: 3, limit: 2) {
+            let envelope = place.envelope.with(Counted.counted(1) as any DomainEvent)
+            histories["commit"]?.committed(Commit.all(of: [(place.position, envelope)])[0])
+        }
+        histories["look"]?.saw(try await store.reader.cursor(at: 5))
+        _ = try await histories["check"]?.check(store.client)
+        try await store.database.loseEndOfLog(after: 3)
+        try await TestStore.withLog(store.client, projections: []) { log in
+            for number in 0..<since { _ = try await log.record(.counting("other", after: Int32(number))) }
+        }
+        for (kind, history) in histories {
+            #expect(history.generation == LogGeneration(), "\(kind)")
+            // A later cursor does not hide the loss.
+            if since == 9 { history.saw(try await store.reader.cursor(at: 12)) }
+            for _ in 1...2 {
+                #expect(try await history.check(store.client) == Int64(3 + since), "\(kind)")
+                #expect(history.generation == LogGeneration(number: 1), "\(kind)")
             }
         }
     }
 
-    @Test func `a page that this process read from the log is evidence of a later loss`() async throws {
-        try await TestStore.with { store in
-            try await store.count(3, counters: 3)
-            // It does not run, so it neither checks nor hears of commits.
-            let notifier = LogNotifier(client: store.client, listens: false, logger: .quiet)
-            var tail = LogTail(client: store.client, notifier: notifier, after: 0).makeAsyncIterator()
-            #expect(try await tail.next()?.through == 3)
-            try await store.database.loseEndOfLog(after: 2)
-            try await TestStore.withLog(store.client, projections: []) { log in
-                _ = try await log.record(.counting("other", after: 0))
-            }
-            #expect(try await notifier.history.check(store.client) == 3)
-            #expect(notifier.history.generation == LogGeneration(number: 1))
+    @Test(.store) func `a page that this process read from the log is evidence of a later loss`() async throws {
+        try await store.count(3, counters: 3)
+        // It does not run, so it neither checks nor hears of commits.
+        let notifier = LogNotifier(client: store.client, listens: false, logger: .quiet)
+        var tail = LogTail(client: store.client, notifier: notifier, after: 0).makeAsyncIterator()
+        #expect(try await tail.next()?.through == 3)
+        try await store.database.loseEndOfLog(after: 2)
+        try await TestStore.withLog(store.client, projections: []) { log in
+            _ = try await log.record(.counting("other", after: 0))
         }
+        #expect(try await notifier.history.check(store.client) == 3)
+        #expect(notifier.history.generation == LogGeneration(number: 1))
     }
 }
 

@@ -6,47 +6,38 @@ import Testing
 @testable import EventStore
 
 @Suite struct `The functions of the log` {
-    @Test func `each function of the log stands once in db/functions`() async throws {
-        try await TestDatabase.with { database in
-            let names = try await database.withClient { client in
-                try await client.query(
-                    "SELECT proname::text FROM pg_proc WHERE pronamespace = 'log'::regnamespace ORDER BY proname COLLATE \"C\""
-                ).decode(String.self)
-            }
-            let defined = Migration.functions.sql.matches(of: /FUNCTION log\.(\w+)\(/).map { String($0.1) }
-            #expect(names == defined.sorted())
+    @Test(.database) func `each function of the log stands once in db/functions`() async throws {
+        let names = try await database.withClient { client in
+            try await client.query(
+                "SELECT proname::text FROM pg_proc WHERE pronamespace = 'log'::regnamespace ORDER BY proname COLLATE \"C\""
+            ).decode(String.self)
         }
+        let defined = Migration.functions.sql.matches(of: /FUNCTION log\.(\w+)\(/).map { String($0.1) }
+        #expect(names == defined.sorted())
     }
 
-    @Test func `a release that changes functions or rights raises their number`() async throws {
-        try await TestDatabase.with { database in
-            let recorded = try await database.withClient { client in
-                try await client.query(
-                    "SELECT name || ' ' || left(checksum, 12) FROM humon.migrations WHERE name LIKE 'functions%'"
-                )
+    @Test(.database) func `a release that changes functions or rights raises their number`() async throws {
+        let recorded = try await database.withClient { client in
+            try await client.query("SELECT name || ' ' || left(checksum, 12) FROM humon.migrations WHERE name LIKE 'functions%'")
                 .decode(String.self)
-            }
-            // Before a release change the checksum alone, and after it the number too.
-            #expect(recorded == ["functions_0001 313f957f3c99"])
         }
+        // Before a release change the checksum alone, and after it the number too.
+        #expect(recorded == ["functions_0001 313f957f3c99"])
     }
 
-    @Test func `humon migrate restores a function that was changed by hand`() async throws {
-        try await TestStore.with { store in
-            try await store.database.withClient { superuser async throws in
-                func tail() async throws -> [Int64] { try await superuser.query("SELECT log.tail()").decode(Int64.self) }
-                try await superuser.query(
-                    "CREATE OR REPLACE FUNCTION log.tail() RETURNS bigint LANGUAGE sql AS 'SELECT 7::bigint'")
-                #expect(try await tail() == [7])
-                #expect(try await LogSchema(projections: [], client: superuser).migrate() == [])
-                #expect(try await tail() == [0])
-            }
+    @Test(.store) func `humon migrate restores a function that was changed by hand`() async throws {
+        try await store.database.withClient { superuser async throws in
+            func tail() async throws -> [Int64] { try await superuser.query("SELECT log.tail()").decode(Int64.self) }
+            try await superuser.query("CREATE OR REPLACE FUNCTION log.tail() RETURNS bigint LANGUAGE sql AS 'SELECT 7::bigint'")
+            #expect(try await tail() == [7])
+            #expect(try await LogSchema(projections: [], client: superuser).migrate() == [])
+            #expect(try await tail() == [0])
         }
     }
 
 }
 
-@Suite struct `Vacuuming the append-only tables` {
+@Suite(.database) struct `Vacuuming the append-only tables` {
     private static func options(of relation: String, _ database: TestDatabase) async throws -> [String] {
         try await database.withClient { client in
             try await client.query("SELECT unnest(reloptions) FROM pg_class WHERE oid = \(relation)::text::regclass").decode(
@@ -60,12 +51,10 @@ import Testing
         let expected: Set = [
             "autovacuum_freeze_min_age=0", "autovacuum_vacuum_insert_scale_factor=0", "autovacuum_vacuum_insert_threshold=200000",
         ]
-        try await TestDatabase.with { database in
-            for table in ["log.recorded_events", "log.commands"] {
-                let options = try await Self.options(of: table, database)
-                #expect(Set(options) == expected, "\(table)")
-            }
-            #expect(try await Self.options(of: "log.recorded_events_search", database).contains("autosummarize=off"))
+        for table in ["log.recorded_events", "log.commands"] {
+            let options = try await Self.options(of: table, database)
+            #expect(Set(options) == expected, "\(table)")
         }
+        #expect(try await Self.options(of: "log.recorded_events_search", database).contains("autosummarize=off"))
     }
 }

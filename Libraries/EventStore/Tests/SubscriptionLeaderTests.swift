@@ -15,135 +15,120 @@ extension SQL {
 }
 
 @Suite struct `Sharing a subscription between nodes` {
-    @Test func `a leader that stops hands over immediately`() async throws {
-        try await TestStore.withDiary { store in
-            var patient = SubscriptionRunner.Timing.test
-            patient.silenceSeconds = 3_600
-            let timing = patient
-            for round in Int64(0)..<2 {
-                try await store.withSubscription(Diary(), timing: timing) {
-                    try await store.count(round * 3 + 1...round * 3 + 3)
-                    try await store.reaches(round * 3 + 3)
-                }
+    @Test(.diary) func `a leader that stops hands over immediately`() async throws {
+        var patient = SubscriptionRunner.Timing.test
+        patient.silenceSeconds = 3_600
+        let timing = patient
+        for round in Int64(0)..<2 {
+            try await store.withSubscription(Diary(), timing: timing) {
+                try await store.count(round * 3 + 1...round * 3 + 3)
+                try await store.reaches(round * 3 + 3)
             }
-            #expect(try await store.entries() == Array(1...6))
         }
+        #expect(try await store.entries() == Array(1...6))
     }
 
-    @Test(arguments: [false, true])
+    @Test(.diary, arguments: [false, true])
     func `another node leads after the silence of a leader, also behind a pooler`(isPooled: Bool) async throws {
-        try await TestStore.withDiary { store in
-            try await store.count(1...3)
-            var configuration = store.database.configuration(role: "log_app", connections: 1)
-            configuration.isPooled = isPooled
-            try await withPostgres(configuration, logger: .quiet) { frozen in
-                try await frozen.withConnection { connection in
-                    try await connection.run(
-                        isPooled
-                            ? ["BEGIN", "SELECT set_config('idle_in_transaction_session_timeout', '500', true)"]
-                            : ["SELECT set_config('idle_session_timeout', '500', false)"])
-                    let scope: SQL = isPooled ? "xact_" : ""
-                    try await connection.query(
-                        "SELECT pg_advisory_\(scope)lock(\(SubscriptionRunner.lockClass), hashtext('diary'))")
-                    try await store.withSubscription(Diary()) { try await store.reaches(3) }
-                }
+        try await store.count(1...3)
+        var configuration = store.database.configuration(role: "log_app", connections: 1)
+        configuration.isPooled = isPooled
+        try await withPostgres(configuration, logger: .quiet) { frozen in
+            try await frozen.withConnection { connection in
+                try await connection.run(
+                    isPooled
+                        ? ["BEGIN", "SELECT set_config('idle_in_transaction_session_timeout', '500', true)"]
+                        : ["SELECT set_config('idle_session_timeout', '500', false)"])
+                let scope: SQL = isPooled ? "xact_" : ""
+                try await connection.query("SELECT pg_advisory_\(scope)lock(\(SubscriptionRunner.lockClass), hashtext('diary'))")
+                try await store.withSubscription(Diary()) { try await store.reaches(3) }
             }
-            #expect(try await store.entries() == [1, 2, 3])
         }
+        #expect(try await store.entries() == [1, 2, 3])
     }
 
-    @Test(arguments: [false, true])
+    @Test(.store, arguments: [false, true])
     func `of several nodes one leads at a time, also behind a pooler`(isPooled: Bool) async throws {
-        try await TestStore.with { store in
-            var configuration = store.database.configuration(role: "log_app", connections: 5)
-            configuration.isPooled = isPooled
-            let leading = Mutex(0)
-            let most = Mutex(0)
-            try await withPostgres(configuration, logger: .quiet) { client in
-                let results = try await gather(5) { _ in
-                    try await AdvisoryLocks.with(
-                        client, silenceSeconds: 30,
-                        take: { connection, scope in
-                            try await connection.query("SELECT pg_advisory_\(scope)lock(1, 2)")
-                        },
-                        work: { _ in
-                            let now = leading.withLock { leading in
-                                leading += 1
-                                return leading
-                            }
-                            most.withLock { $0 = max($0, now) }
-                            try await Task.sleep(for: .milliseconds(20))
-                            leading.withLock { $0 -= 1 }
-                        })
-                }
-                for result in results { try result.get() }
-                // The connection has its own limit again.
-                let limit = try await client.query("SELECT current_setting('idle_session_timeout')").decode(String.self)
-                #expect(limit == ["0"])
+        var configuration = store.database.configuration(role: "log_app", connections: 5)
+        configuration.isPooled = isPooled
+        let leading = Mutex(0)
+        let most = Mutex(0)
+        try await withPostgres(configuration, logger: .quiet) { client in
+            let results = try await gather(5) { _ in
+                try await AdvisoryLocks.with(
+                    client, silenceSeconds: 30,
+                    take: { connection, scope in
+                        try await connection.query("SELECT pg_advisory_\(scope)lock(1, 2)")
+                    },
+                    work: { _ in
+                        let now = leading.withLock { leading in
+                            leading += 1
+                            return leading
+                        }
+                        most.withLock { $0 = max($0, now) }
+                        try await Task.sleep(for: .milliseconds(20))
+                        leading.withLock { $0 -= 1 }
+                    })
             }
-            #expect(most.withLock(\.self) == 1)
+            for result in results { try result.get() }
+            // The connection has its own limit again.
+            let limit = try await client.query("SELECT current_setting('idle_session_timeout')").decode(String.self)
+            #expect(limit == ["0"])
         }
+        #expect(most.withLock(\.self) == 1)
     }
 
-    @Test func `a former leader commits nothing after steps of the present one`() async throws {
-        try await TestStore.withDiary { store in
-            try await store.count(1...3)
-            let former = try await store.leadership()
-            var leader = try await store.leadership()
-            for position in Int64(1)...3 { try await leader.step(to: position) { _ in } }
-            let work = Task {
-                var former = former
-                try await former.step(to: 1) { transaction in
-                    try await Diary().handle(try await store.reader.read(after: 0, limit: 1), in: transaction)
-                }
+    @Test(.diary) func `a former leader commits nothing after steps of the present one`() async throws {
+        try await store.count(1...3)
+        let former = try await store.leadership()
+        var leader = try await store.leadership()
+        for position in Int64(1)...3 { try await leader.step(to: position) { _ in } }
+        let work = Task {
+            var former = former
+            try await former.step(to: 1) { transaction in
+                try await Diary().handle(try await store.reader.read(after: 0, limit: 1), in: transaction)
             }
-            await #expect(throws: LeadLostError.self) { try await work.value }
-            try await former.keep(Diary.Unlucky())
-            #expect(try await store.entries() == [])
-            let status = try #require(try await Subscriptions(client: store.client).statuses().first)
-            #expect((status.position, status.interruption, status.leader) == (3, nil, nil))
         }
+        await #expect(throws: LeadLostError.self) { try await work.value }
+        try await former.keep(Diary.Unlucky())
+        #expect(try await store.entries() == [])
+        let status = try #require(try await Subscriptions(client: store.client).statuses().first)
+        #expect((status.position, status.interruption, status.leader) == (3, nil, nil))
     }
 
-    @Test func `a step waits for a former leader's step, and fails after it if that commits, and succeeds if not`() async throws {
-        for end in ["COMMIT", "ROLLBACK"] as [SQL] {
-            try await TestStore.withDiary { store in
-                try await store.count(1...3)
-                try await store.step(besideStepEndedBy: end)
-                try await store.withSubscription(Diary()) {
-                    try await store.count(4...6)
-                    try await store.reaches(6)
-                }
-                #expect(try await store.entries() == Array(1...6))
-            }
+    @Test(.diary, arguments: ["COMMIT", "ROLLBACK"] as [SQL])
+    func `a step waits for a former leader's step, and fails after it if that commits, and succeeds if not`(end: SQL) async throws
+    {
+        try await store.count(1...3)
+        try await store.step(besideStepEndedBy: end)
+        try await store.withSubscription(Diary()) {
+            try await store.count(4...6)
+            try await store.reaches(6)
         }
+        #expect(try await store.entries() == Array(1...6))
     }
 
-    @Test func `of two leaders that try a parked stream again, one handles its events`() async throws {
-        try await TestStore.withDiary { store in
-            let isUnlucky = Mutex(true)
-            try await store.count([13])
-            try await store.withSubscription(Diary(isSuperstitious: { isUnlucky.withLock(\.self) })) {
-                try await store.reaches(1)
+    @Test(.diary) func `of two leaders that try a parked stream again, one handles its events`() async throws {
+        let isUnlucky = Mutex(true)
+        try await store.count([13])
+        try await store.withSubscription(Diary(isSuperstitious: { isUnlucky.withLock(\.self) })) { try await store.reaches(1) }
+        isUnlucky.withLock { $0 = false }
+        let subscriptions = Subscriptions(client: store.client)
+        try await subscriptions.retry(of: "diary")
+        try await store.client.withConnection { former in
+            // As a leader does that froze before its commit.
+            try await former.query("BEGIN")
+            try await Diary().handle(try await store.reader.read(after: 0, limit: 1), in: former)
+            try await former.query("DELETE FROM log.parked_streams")
+            try await store.withSubscription(Diary()) {
+                try await eventually("the present leader to wait") { try await store.hasWaiting() }
+                try await former.query("COMMIT")
+                try await store.count([2])
+                try await store.reaches(2)
             }
-            isUnlucky.withLock { $0 = false }
-            let subscriptions = Subscriptions(client: store.client)
-            try await subscriptions.retry(of: "diary")
-            try await store.client.withConnection { former in
-                // As a leader does that froze before its commit.
-                try await former.query("BEGIN")
-                try await Diary().handle(try await store.reader.read(after: 0, limit: 1), in: former)
-                try await former.query("DELETE FROM log.parked_streams")
-                try await store.withSubscription(Diary()) {
-                    try await eventually("the present leader to wait") { try await store.hasWaiting() }
-                    try await former.query("COMMIT")
-                    try await store.count([2])
-                    try await store.reaches(2)
-                }
-            }
-            #expect(try await subscriptions.parkedStreams(of: "diary") == [])
-            #expect(try await store.entries() == [1, 2])
         }
+        #expect(try await subscriptions.parkedStreams(of: "diary") == [])
+        #expect(try await store.entries() == [1, 2])
     }
 }
 

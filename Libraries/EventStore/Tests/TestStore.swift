@@ -3,6 +3,8 @@ import EventStore
 import Foundation
 import Postgres
 import TestDatabase
+import TestFixture
+import Testing
 
 @testable import EventStore
 
@@ -62,6 +64,31 @@ struct SumProjection: Projection {
     }
 }
 
+extension Trait where Self == Fixture<TestStore> {
+    /// A log with one projection, on a database of its own: ``store``.
+    static var store: Self { Self { try await TestStore.with($0) } }
+    /// A store with a table for a ``Diary``.
+    static var diary: Self {
+        Self { body in
+            try await TestStore.with { store in
+                try await store.database.withClient { client in
+                    try await client.withConnection { try await $0.execute(script: Diary.table) }
+                }
+                try await body(store)
+            }
+        }
+    }
+}
+
+extension Trait where Self == Fixture<TestDatabase> {
+    /// A migrated database: ``database``.
+    static var database: Self { Self { try await TestDatabase.with($0) } }
+    static var emptyDatabase: Self { Self { try await TestDatabase.with(migrated: false, $0) } }
+}
+
+var store: TestStore { Fixture.current }
+var database: TestDatabase { Fixture.current }
+
 /// A log with one projection, on a database of its own.
 struct TestStore: Sendable {
     let database: TestDatabase
@@ -72,18 +99,18 @@ struct TestStore: Sendable {
     let notifier: LogNotifier
     var reader: LogReader { LogReader(client: client) }
 
-    static func with(_ body: @escaping @Sendable (TestStore) async throws -> Void) async throws {
+    static func with(_ body: @Sendable (TestStore) async throws -> Void) async throws {
         try await TestDatabase.with { database in try await with(database, body) }
     }
 
     /// A store beside a second database, for tests that carry the log from one to the other.
-    static func withTwo(_ body: @escaping @Sendable (TestStore, _ other: TestDatabase) async throws -> Void) async throws {
+    static func withTwo(_ body: @Sendable (TestStore, _ other: TestDatabase) async throws -> Void) async throws {
         try await TestDatabase.withTwo { database, other in try await with(database) { try await body($0, other) } }
     }
 
     /// A store on a database that may have a log already.
     static func with(
-        _ database: TestDatabase, _ body: @escaping @Sendable (TestStore) async throws -> Void
+        _ database: TestDatabase, _ body: @Sendable (TestStore) async throws -> Void
     ) async throws {
         try await database.declare([SumProjection()])
         try await database.withClient(role: "log_app", connections: 5) { client in
@@ -100,7 +127,7 @@ struct TestStore: Sendable {
     static func withLog(
         _ client: PostgresClient, projections: [any Projection], notifier: LogNotifier? = nil,
         listener: (any CommitListener)? = nil,
-        _ body: @escaping @Sendable (EventLog) async throws -> Void
+        _ body: @Sendable (EventLog) async throws -> Void
     ) async throws {
         let log = EventLog(client: client, projections: projections, notifier: notifier, logger: .quiet)
         if let listener { log.add(listener) }
@@ -114,7 +141,7 @@ struct TestStore: Sendable {
     /// Without polling unless the test sets an interval.
     static func withNotifier(
         _ client: PostgresClient, listens: Bool = false, pollSeconds: Double = 3_600,
-        _ body: @escaping @Sendable (LogNotifier) async throws -> Void
+        _ body: @Sendable (LogNotifier) async throws -> Void
     ) async throws {
         let notifier = LogNotifier(
             client: client, listens: listens, pollSeconds: pollSeconds, logger: .quiet)

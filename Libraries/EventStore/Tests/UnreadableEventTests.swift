@@ -4,6 +4,7 @@ import Logging
 import Postgres
 import Telemetry
 import TestDatabase
+import TestFixture
 import Testing
 
 @testable import EventStore
@@ -41,78 +42,77 @@ extension AppendRequest {
     }
 }
 
-@Suite struct `Reading an event of a newer program` {
+extension Trait where Self == Fixture<TestStore> {
+    /// A store whose log has two events of a newer program at its end.
+    fileprivate static var newerLog: Self {
+        Self { body in
+            try await TestStore.with { store in
+                try await store.count(1)
+                try await TestStore.withLog(store.client, projections: []) { newer in
+                    _ = try await newer.record(.ofNewerProgram(CountedAnew.counted))
+                    _ = try await newer.record(.ofNewerProgram(TeaDomainEvent.drunk))
+                }
+                try await body(store)
+            }
+        }
+    }
+}
+
+@Suite(.newerLog) struct `Reading an event of a newer program` {
     private static let unreadable = FormatError(
         "position 2: Counted has formats 1 to 1, not 2: written by a newer program")
 
-    private static func with(_ body: @escaping @Sendable (TestStore) async throws -> Void) async throws {
-        try await TestStore.with { store in
-            try await store.count(1)
-            try await TestStore.withLog(store.client, projections: []) { newer in
-                _ = try await newer.record(.ofNewerProgram(CountedAnew.counted))
-                _ = try await newer.record(.ofNewerProgram(TeaDomainEvent.drunk))
-            }
-            try await body(store)
-        }
-    }
-
     @Test func `a batch with an unreadable event fails as a whole, without a retry of each append`() async throws {
-        try await Self.with { store in
-            let transaction = AppendTransaction(client: store.client, projections: [SumProjection()], logger: .quiet)
-            let before = store.client.statistics.queries.snapshot.counts.reduce(0, +)
-            let results = await transaction.append((0..<500).map { AppendRequest.counting("c\($0)", after: 0) })
-            #expect(results.count == 500)
-            for result in results {
-                #expect(throws: ReadModelError.unreadable(Self.unreadable)) { try result.get() }
-            }
-            // The batch takes about 7 statements; single appends would take at least 3,000.
-            let statements = store.client.statistics.queries.snapshot.counts.reduce(0, +) - before
-            #expect(statements < 100)
-            let tail = try await store.reader.tail()
-            #expect(tail == 3)
+        let transaction = AppendTransaction(client: store.client, projections: [SumProjection()], logger: .quiet)
+        let before = store.client.statistics.queries.snapshot.counts.reduce(0, +)
+        let results = await transaction.append((0..<500).map { AppendRequest.counting("c\($0)", after: 0) })
+        #expect(results.count == 500)
+        for result in results {
+            #expect(throws: ReadModelError.unreadable(Self.unreadable)) { try result.get() }
         }
+        // The batch takes about 7 statements; single appends would take at least 3,000.
+        let statements = store.client.statistics.queries.snapshot.counts.reduce(0, +) - before
+        #expect(statements < 100)
+        let tail = try await store.reader.tail()
+        #expect(tail == 3)
     }
 
     /// Lasts as long as the writer looks for the result.
     @Test func `a batch whose connection broke may have been recorded, even if its read models cannot follow the log`()
         async throws
     {
-        try await Self.with { store in
-            let append = try await store.database.withClient { blocker in
-                try await blocker.withTransaction { connection in
-                    try await connection.query("SELECT log.lock()")
-                    let transaction = AppendTransaction(client: store.client, projections: [SumProjection()], logger: .quiet)
-                    let append = Task { await transaction.append([.counting("z", after: 0)]) }
-                    try await eventually { try await !blocker.query(SQL.waitingAppends).isEmpty }
-                    try await connection.query("SELECT pg_terminate_backend(pid) FROM (\(SQL.waitingAppends)) AS appends")
-                    return append
-                }
+        let append = try await store.database.withClient { blocker in
+            try await blocker.withTransaction { connection in
+                try await connection.query("SELECT log.lock()")
+                let transaction = AppendTransaction(client: store.client, projections: [SumProjection()], logger: .quiet)
+                let append = Task { await transaction.append([.counting("z", after: 0)]) }
+                try await eventually { try await !blocker.query(SQL.waitingAppends).isEmpty }
+                try await connection.query("SELECT pg_terminate_backend(pid) FROM (\(SQL.waitingAppends)) AS appends")
+                return append
             }
-            let error = await #expect(throws: PostgresError.self) { try await append.value[0].get() }
-            #expect(error?.mayHaveRun == true)
         }
+        let error = await #expect(throws: PostgresError.self) { try await append.value[0].get() }
+        #expect(error?.mayHaveRun == true)
     }
 
     @Test func `an unreadable event does not stop a server's other read models, and is logged once`() async throws {
-        try await Self.with { store in
-            let messages = Messages()
-            let models = ReadModels(projections: [SumProjection(), TeasProjection()], client: store.client, logger: .quiet)
-            try await store.database.declare([TeasProjection()])
-            try await store.client.withTransaction { try await ReadModels.create("teas_v1", on: $0) }
-            try await TestStore.withNotifier(store.client, pollSeconds: 0.02) { notifier in
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    let runner = ProjectionRunner(models, notifier: notifier, logger: messages.logger)
-                    #expect(!runner.isBlocked)
-                    group.addTask { await runner.run() }
-                    defer { group.cancelAll() }
-                    try await eventually { try await models.positions() == ["sums_v1": 1, "teas_v1": 3] }
-                    try await eventually { runner.isBlocked }
-                    try await TestStore.withLog(store.client, projections: []) { newer in
-                        _ = try await newer.record(.ofNewerProgram(TeaDomainEvent.drunk, key: "more"))
-                    }
-                    try await eventually { try await models.positions() == ["sums_v1": 1, "teas_v1": 4] }
-                    #expect(messages[.error] == ["a read model cannot follow the log"])
+        let messages = Messages()
+        let models = ReadModels(projections: [SumProjection(), TeasProjection()], client: store.client, logger: .quiet)
+        try await store.database.declare([TeasProjection()])
+        try await store.client.withTransaction { try await ReadModels.create("teas_v1", on: $0) }
+        try await TestStore.withNotifier(store.client, pollSeconds: 0.02) { notifier in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                let runner = ProjectionRunner(models, notifier: notifier, logger: messages.logger)
+                #expect(!runner.isBlocked)
+                group.addTask { await runner.run() }
+                defer { group.cancelAll() }
+                try await eventually { try await models.positions() == ["sums_v1": 1, "teas_v1": 3] }
+                try await eventually { runner.isBlocked }
+                try await TestStore.withLog(store.client, projections: []) { newer in
+                    _ = try await newer.record(.ofNewerProgram(TeaDomainEvent.drunk, key: "more"))
                 }
+                try await eventually { try await models.positions() == ["sums_v1": 1, "teas_v1": 4] }
+                #expect(messages[.error] == ["a read model cannot follow the log"])
             }
         }
     }

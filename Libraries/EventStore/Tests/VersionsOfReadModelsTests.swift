@@ -40,7 +40,7 @@ private struct CountingSumProjection: Projection {
 }
 
 /// Follows the steps of docs/operating.md with the projections of two programs.
-@Suite struct `Deploying a change of a read model` {
+@Suite(.database) struct `Deploying a change of a read model` {
     /// One program with its writer, its notifier and its projection runner.
     private static func withProgram(
         _ client: PostgresClient, _ projection: any Projection,
@@ -69,48 +69,46 @@ private struct CountingSumProjection: Projection {
     private static let totals: SQL = "SELECT counter || ' ' || sum FROM sums_v2.totals ORDER BY counter"
 
     @Test func `a deploy builds the new read model beside the old one, and both programs run together`() async throws {
-        try await TestDatabase.with { database in
-            try await database.declare([SumProjection(), CountingSumProjection()])
-            try await database.withClient(role: "log_app", connections: 5) { client in
-                try await database.withClient(role: "log_app", connections: 5) { newClient in
-                    try await Self.withProgram(client, SumProjection()) { old, oldModels in
-                        try await Self.append(0..<50, of: "a", to: old)
-                        try await Self.withProgram(newClient, CountingSumProjection()) { new, newModels in
-                            // The new read model was built from the old program's events.
-                            #expect(try await newClient.query(Self.totals).decode(String.self) == ["a 1225"])
-                            async let fromOld: Void = Self.append(50..<150, of: "a", to: old)
-                            async let fromNew: Void = Self.append(0..<100, of: "b", to: new)
-                            _ = try await (fromOld, fromNew)
-                            // Each program shows the other's appends without an append of its own; the notification wakes it,
-                            // since polling is off.
-                            for (reader, query) in [(client, Self.sums), (newClient, Self.totals)] {
-                                try await eventually("the sums of both programs' appends") {
-                                    try await reader.query(query).decode(String.self) == ["a 11175", "b 4950"]
-                                }
+        try await database.declare([SumProjection(), CountingSumProjection()])
+        try await database.withClient(role: "log_app", connections: 5) { client in
+            try await database.withClient(role: "log_app", connections: 5) { newClient in
+                try await Self.withProgram(client, SumProjection()) { old, oldModels in
+                    try await Self.append(0..<50, of: "a", to: old)
+                    try await Self.withProgram(newClient, CountingSumProjection()) { new, newModels in
+                        // The new read model was built from the old program's events.
+                        #expect(try await newClient.query(Self.totals).decode(String.self) == ["a 1225"])
+                        async let fromOld: Void = Self.append(50..<150, of: "a", to: old)
+                        async let fromNew: Void = Self.append(0..<100, of: "b", to: new)
+                        _ = try await (fromOld, fromNew)
+                        // Each program shows the other's appends without an append of its own; the notification wakes it,
+                        // since polling is off.
+                        for (reader, query) in [(client, Self.sums), (newClient, Self.totals)] {
+                            try await eventually("the sums of both programs' appends") {
+                                try await reader.query(query).decode(String.self) == ["a 11175", "b 4950"]
                             }
-                            #expect(try await oldModels.verify { _ in }.map(\.differing) == [0])
-                            #expect(try await newModels.verify { _ in }.map(\.differing) == [0])
-                            #expect(
-                                try await newModels.list().map { "\($0.schema) \($0.state)" } == [
-                                    "sums_v2 ready", "sums_v1 otherVersion",
-                                ])
-                            // The old program still answers from its own read model.
-                            #expect(try await newModels.prune() == [])
                         }
-                        // After a rollback of the deploy the old program runs alone and shows every event.
-                        try await Self.append(150..<160, of: "a", to: old)
-                        #expect(try await client.query(Self.sums).decode(String.self) == ["a 12720", "b 4950"])
+                        #expect(try await oldModels.verify { _ in }.map(\.differing) == [0])
+                        #expect(try await newModels.verify { _ in }.map(\.differing) == [0])
+                        #expect(
+                            try await newModels.list().map { "\($0.schema) \($0.state)" } == [
+                                "sums_v2 ready", "sums_v1 otherVersion",
+                            ])
+                        // The old program still answers from its own read model.
+                        #expect(try await newModels.prune() == [])
                     }
-                    let models = ReadModels(projections: [CountingSumProjection()], client: newClient, logger: .quiet)
-                    try await models.prepare()
-                    #expect(try await newClient.query(Self.totals).decode(String.self) == ["a 12720", "b 4950"])
-                    // PostgreSQL ends the sessions of the old program a moment after their connections.
-                    try await eventually("the end of the old program's sessions") { try await models.prune() == ["sums_v1"] }
-                    #expect(try await models.list().map(\.state) == [.ready])
-                    // The way back to the old program, which builds its read model again.
-                    try await ReadModels(projections: [SumProjection()], client: client, logger: .quiet).prepare()
+                    // After a rollback of the deploy the old program runs alone and shows every event.
+                    try await Self.append(150..<160, of: "a", to: old)
                     #expect(try await client.query(Self.sums).decode(String.self) == ["a 12720", "b 4950"])
                 }
+                let models = ReadModels(projections: [CountingSumProjection()], client: newClient, logger: .quiet)
+                try await models.prepare()
+                #expect(try await newClient.query(Self.totals).decode(String.self) == ["a 12720", "b 4950"])
+                // PostgreSQL ends the sessions of the old program a moment after their connections.
+                try await eventually("the end of the old program's sessions") { try await models.prune() == ["sums_v1"] }
+                #expect(try await models.list().map(\.state) == [.ready])
+                // The way back to the old program, which builds its read model again.
+                try await ReadModels(projections: [SumProjection()], client: client, logger: .quiet).prepare()
+                #expect(try await client.query(Self.sums).decode(String.self) == ["a 12720", "b 4950"])
             }
         }
     }
