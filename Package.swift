@@ -63,7 +63,7 @@ let targets: [[Target]] = [
     library("Telemetry", ["Encoding", .logging], tests: ["Encoding", "TestChance", "TestExposition", .logging]),
     library(
         "Postgres", ["CLibPQ", "Encoding", "Telemetry", .dequeModule, .logging, .serviceLifecycle],
-        tests: ["EmbeddedPostgres", "Telemetry", "TestChance", "TestDatabase"]),
+        tests: ["EmbeddedPostgres", "Telemetry", "TestChance", "TestDatabase", "TestFixture"]),
     library(
         "EmbeddedPostgres", [.logging, .serviceLifecycle, .subprocess, .systemPackage],
         tests: ["Postgres", "TestDatabase", .logging]),

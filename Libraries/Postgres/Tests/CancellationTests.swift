@@ -19,16 +19,15 @@ import Testing
         }
     }
 
-    @Test func `a task that is cancelled while it waits for a connection returns immediately`() async throws {
-        try await withClient(connections: 1) { client in
-            try await client.withConnection { _ in
-                let waiting = Task { try await client.withConnection { _ in } }
-                try await Task.sleep(for: .milliseconds(100))
-                waiting.cancel()
-                await #expect(throws: CancellationError.self) { try await waiting.value }
-            }
-            #expect(try await client.query("SELECT 'usable'::text").column(String.self) == ["usable"])
+    @Test(.client(connections: 1))
+    func `a task that is cancelled while it waits for a connection returns immediately`() async throws {
+        try await client.withConnection { _ in
+            let waiting = Task { try await client.withConnection { _ in } }
+            try await Task.sleep(for: .milliseconds(100))
+            waiting.cancel()
+            await #expect(throws: CancellationError.self) { try await waiting.value }
         }
+        #expect(try await client.query("SELECT 'usable'::text").column(String.self) == ["usable"])
     }
 
     @Test func `the cancelled statement of a leased connection is cancelled on the server`() async throws {
@@ -63,19 +62,17 @@ import Testing
         }
     }
 
-    @Test func `a cancelled transaction is rolled back`() async throws {
-        try await withClient(connections: 1) { client in
-            try await client.query("CREATE TABLE teas (name text)")
-            let writing = Task {
-                try await client.withTransaction { connection in
-                    try await connection.query("INSERT INTO teas VALUES ('mate')")
-                    try await Task.sleep(for: .seconds(600))
-                }
+    @Test(.client(connections: 1)) func `a cancelled transaction is rolled back`() async throws {
+        try await client.query("CREATE TABLE teas (name text)")
+        let writing = Task {
+            try await client.withTransaction { connection in
+                try await connection.query("INSERT INTO teas VALUES ('mate')")
+                try await Task.sleep(for: .seconds(600))
             }
-            try await Task.sleep(for: .milliseconds(200))
-            writing.cancel()
-            await #expect(throws: CancellationError.self) { try await writing.value }
-            #expect(try await client.query("SELECT name FROM teas").isEmpty)
         }
+        try await Task.sleep(for: .milliseconds(200))
+        writing.cancel()
+        await #expect(throws: CancellationError.self) { try await writing.value }
+        #expect(try await client.query("SELECT name FROM teas").isEmpty)
     }
 }

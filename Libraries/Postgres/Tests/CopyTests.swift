@@ -68,23 +68,21 @@ import Testing
         }
     }
 
-    @Test func `COPY TO that PostgreSQL refuses half-way throws its error after the rows before`() async throws {
-        try await withClient { client in
-            try await client.withConnection { connection async throws in
-                let count = Atomic(0)
-                let error = await #expect(throws: PostgresError.self) {
-                    try await connection.copyOut("COPY (SELECT 1 / (50000 - n) FROM generate_series(1, 90000) AS n) TO STDOUT") {
-                        _ in count.add(1, ordering: .relaxed)
-                    }
+    @Test(.client()) func `COPY TO that PostgreSQL refuses half-way throws its error after the rows before`() async throws {
+        try await client.withConnection { connection async throws in
+            let count = Atomic(0)
+            let error = await #expect(throws: PostgresError.self) {
+                try await connection.copyOut("COPY (SELECT 1 / (50000 - n) FROM generate_series(1, 90000) AS n) TO STDOUT") {
+                    _ in count.add(1, ordering: .relaxed)
                 }
-                #expect(error?.sqlState == SQLState(rawValue: "22012"))
-                let unknown = await #expect(throws: PostgresError.self) {
-                    try await connection.copyOut("COPY coffees TO STDOUT") { _ in }
-                }
-                #expect(unknown?.sqlState == .undefinedTable)
-                #expect(count.load(ordering: .relaxed) == 49_999)
-                #expect(try await connection.query("SELECT 'usable'::text").column(String.self) == ["usable"])
             }
+            #expect(error?.sqlState == SQLState(rawValue: "22012"))
+            let unknown = await #expect(throws: PostgresError.self) {
+                try await connection.copyOut("COPY coffees TO STDOUT") { _ in }
+            }
+            #expect(unknown?.sqlState == .undefinedTable)
+            #expect(count.load(ordering: .relaxed) == 49_999)
+            #expect(try await connection.query("SELECT 'usable'::text").column(String.self) == ["usable"])
         }
     }
 

@@ -19,24 +19,22 @@ import Testing
         }
     }
 
-    @Test func `a statement that no connection has room for ends at the deadline and was not sent`() async throws {
+    @Test(.database) func `a statement that no connection has room for ends at the deadline and was not sent`() async throws {
         let configure: @Sendable (inout PostgresConfiguration) -> Void = {
             ($0.statementTimeoutSeconds, $0.acquireTimeoutSeconds) = (1, 0.1)
         }
-        try await TestDatabase.with(migrated: false) { database in
-            try await AdvisoryLock.held(in: database) { _ in
-                var configuration = database.configuration(connections: 1)
-                configure(&configuration)
-                // The server ends none of these statements: the client gives the connection up.
-                configuration.isPooled = true
-                try await withPostgres(configuration, logger: .quiet) { client async throws in
-                    try await eventually { (try? await client.query("SELECT 1")) != nil }
-                    let errors = await client.errors(of: AdvisoryLock.wait, callers: 3 * ConnectionThread.depthLimit)
-                    #expect(errors.count == 3 * ConnectionThread.depthLimit)
-                    #expect(errors.allSatisfy { ($0 as? PostgresError)?.isUnavailability == true })
-                    #expect(errors.contains { ($0 as? PostgresError)?.mayHaveRun == false })
-                    #expect(errors.contains { ($0 as? PostgresError)?.mayHaveRun == true })
-                }
+        try await AdvisoryLock.held(in: database) { _ in
+            var configuration = database.configuration(connections: 1)
+            configure(&configuration)
+            // The server ends none of these statements: the client gives the connection up.
+            configuration.isPooled = true
+            try await withPostgres(configuration, logger: .quiet) { client async throws in
+                try await eventually { (try? await client.query("SELECT 1")) != nil }
+                let errors = await client.errors(of: AdvisoryLock.wait, callers: 3 * ConnectionThread.depthLimit)
+                #expect(errors.count == 3 * ConnectionThread.depthLimit)
+                #expect(errors.allSatisfy { ($0 as? PostgresError)?.isUnavailability == true })
+                #expect(errors.contains { ($0 as? PostgresError)?.mayHaveRun == false })
+                #expect(errors.contains { ($0 as? PostgresError)?.mayHaveRun == true })
             }
         }
     }
@@ -48,27 +46,25 @@ import Testing
     }
 }
 
-@Suite struct `Filling the pipeline of a connection` {
+@Suite(.database) struct `Filling the pipeline of a connection` {
     /// A statement that came before is answered, and the client is unavailable afterwards.
     @Test func `a closing client fills the pipeline beyond its limit, so that every caller is answered`() async throws {
-        try await TestDatabase.with(migrated: false) { database in
-            try await AdvisoryLock.held(in: database) { lock in
-                let client = PostgresClient(database.configuration(connections: 1), logger: .quiet)
-                let running = Task { await client.run() }
-                try await client.query("SELECT 1")
-                let callers = 3 * ConnectionThread.depthLimit
-                let failed = Task { await client.errors(of: AdvisoryLock.wait, callers: callers).count }
-                try await eventually { client.waitingCallers >= callers - ConnectionThread.depthLimit }
-                running.cancel()
-                try await eventually { client.waitingCallers == 0 && client.isClosing }
-                let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") }
-                #expect(error?.description == "no connection to PostgreSQL: the client is closed")
-                try await lock.release()
-                // The callers that asked after the client had closed.
-                #expect(await failed.value <= ConnectionThread.depthLimit)
-                await running.value
-                await #expect(throws: PostgresError.self) { try await client.withConnection { _ in } }
-            }
+        try await AdvisoryLock.held(in: database) { lock in
+            let client = PostgresClient(database.configuration(connections: 1), logger: .quiet)
+            let running = Task { await client.run() }
+            try await client.query("SELECT 1")
+            let callers = 3 * ConnectionThread.depthLimit
+            let failed = Task { await client.errors(of: AdvisoryLock.wait, callers: callers).count }
+            try await eventually { client.waitingCallers >= callers - ConnectionThread.depthLimit }
+            running.cancel()
+            try await eventually { client.waitingCallers == 0 && client.isClosing }
+            let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") }
+            #expect(error?.description == "no connection to PostgreSQL: the client is closed")
+            try await lock.release()
+            // The callers that asked after the client had closed.
+            #expect(await failed.value <= ConnectionThread.depthLimit)
+            await running.value
+            await #expect(throws: PostgresError.self) { try await client.withConnection { _ in } }
         }
     }
 }

@@ -4,14 +4,13 @@ import Testing
 @testable import Postgres
 
 @Suite struct `Leasing a connection` {
-    @Test func `a leased connection runs all statements of its lease and none of another caller`() async throws {
-        try await withClient(connections: 2) { client in
-            try await client.withConnection { connection in
-                let own = try await connection.query("SELECT pg_backend_pid()").column(Int32.self)
-                for _ in 0..<10 {
-                    #expect(try await connection.query("SELECT pg_backend_pid()").column(Int32.self) == own)
-                    #expect(try await client.query("SELECT pg_backend_pid()").column(Int32.self) != own)
-                }
+    @Test(.client(connections: 2))
+    func `a leased connection runs all statements of its lease and none of another caller`() async throws {
+        try await client.withConnection { connection in
+            let own = try await connection.query("SELECT pg_backend_pid()").column(Int32.self)
+            for _ in 0..<10 {
+                #expect(try await connection.query("SELECT pg_backend_pid()").column(Int32.self) == own)
+                #expect(try await client.query("SELECT pg_backend_pid()").column(Int32.self) != own)
             }
         }
     }

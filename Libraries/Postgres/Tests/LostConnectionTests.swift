@@ -3,16 +3,14 @@ import TestDatabase
 import Testing
 
 @Suite struct `Losing a connection` {
-    @Test func `an idle connection that is lost is replaced without an error for the next caller`() async throws {
-        try await TestDatabase.with(migrated: false) { database in
-            try await database.withClient(connections: 1) { client in
-                try await database.withClient(connections: 1) { administrator in
-                    for _ in 0..<30 {
-                        let pid = try #require(try await client.query("SELECT pg_backend_pid()").column(Int32.self).first)
-                        // Returns after the session has ended, and after this many milliseconds at most.
-                        try await administrator.query("SELECT pg_terminate_backend(\(pid), 30000)")
-                        #expect(try await client.query("SELECT pg_backend_pid()").column(Int32.self) != [pid])
-                    }
+    @Test(.database) func `an idle connection that is lost is replaced without an error for the next caller`() async throws {
+        try await database.withClient(connections: 1) { client in
+            try await database.withClient(connections: 1) { administrator in
+                for _ in 0..<30 {
+                    let pid = try #require(try await client.query("SELECT pg_backend_pid()").column(Int32.self).first)
+                    // Returns after the session has ended, and after this many milliseconds at most.
+                    try await administrator.query("SELECT pg_terminate_backend(\(pid), 30000)")
+                    #expect(try await client.query("SELECT pg_backend_pid()").column(Int32.self) != [pid])
                 }
             }
         }
@@ -33,19 +31,17 @@ import Testing
         }
     }
 
-    @Test func `a COPY on a lost connection reports the loss`() async throws {
-        try await withClient { client in
-            try await client.query("CREATE TABLE numbers (n bigint)")
-            let error = await #expect(throws: PostgresError.self) {
-                try await client.withConnection { connection in
-                    try await connection.copyOut(
-                        "COPY (SELECT pg_terminate_backend(pg_backend_pid()) FROM generate_series(1, 10)) TO STDOUT"
-                    ) { _ in }
-                }
+    @Test(.client()) func `a COPY on a lost connection reports the loss`() async throws {
+        try await client.query("CREATE TABLE numbers (n bigint)")
+        let error = await #expect(throws: PostgresError.self) {
+            try await client.withConnection { connection in
+                try await connection.copyOut(
+                    "COPY (SELECT pg_terminate_backend(pg_backend_pid()) FROM generate_series(1, 10)) TO STDOUT"
+                ) { _ in }
             }
-            guard case .connectionLost(mayHaveRun: true) = try #require(error) else { throw try #require(error) }
-            #expect(try await client.query("SELECT 'usable'::text").column(String.self) == ["usable"])
         }
+        guard case .connectionLost(mayHaveRun: true) = try #require(error) else { throw try #require(error) }
+        #expect(try await client.query("SELECT 'usable'::text").column(String.self) == ["usable"])
     }
 }
 

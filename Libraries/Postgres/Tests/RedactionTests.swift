@@ -6,22 +6,20 @@ import Testing
 @Suite struct `Redacting secrets in descriptions and dumps` {
     private static let secret = "hunter2"
 
-    @Test func `an error about a constraint or a cast does not show the value`() async throws {
-        try await withClient { client in
-            try await client.query("CREATE TABLE tokens (token text UNIQUE)")
+    @Test(.client()) func `an error about a constraint or a cast does not show the value`() async throws {
+        try await client.query("CREATE TABLE tokens (token text UNIQUE)")
+        try await client.query("INSERT INTO tokens VALUES (\(Self.secret))")
+        let error = await #expect(throws: PostgresError.self) {
             try await client.query("INSERT INTO tokens VALUES (\(Self.secret))")
-            let error = await #expect(throws: PostgresError.self) {
-                try await client.query("INSERT INTO tokens VALUES (\(Self.secret))")
-            }
-            expectSecrecy(of: try #require(error))
-            // PostgreSQL's message about a cast quotes the value.
-            let cast = try #require(
-                await #expect(throws: PostgresError.self) { try await client.query("SELECT \(Self.secret)::text::integer") })
-            guard case .refused(let refusal) = cast else { throw cast }
-            #expect(refusal.unredactedMessage.contains(Self.secret))
-            expectSecrecy(of: cast)
-            expectSecrecy(of: refusal)
         }
+        expectSecrecy(of: try #require(error))
+        // PostgreSQL's message about a cast quotes the value.
+        let cast = try #require(
+            await #expect(throws: PostgresError.self) { try await client.query("SELECT \(Self.secret)::text::integer") })
+        guard case .refused(let refusal) = cast else { throw cast }
+        #expect(refusal.unredactedMessage.contains(Self.secret))
+        expectSecrecy(of: cast)
+        expectSecrecy(of: refusal)
     }
 
     @Test func `a statement does not show its parameters`() {

@@ -30,24 +30,21 @@ import Testing
         }
     }
 
-    @Test func `a session is named postgres-client, uses UTF-8 and read committed, and has a statement time-out`() async throws {
-        try await withClient(configure: { $0.statementTimeoutSeconds = 7.5 }) { client async throws in
-            #expect(try await setting("application_name", client) == "postgres-client")
-            #expect(try await setting("client_encoding", client) == "UTF8")
-            #expect(try await setting("transaction_isolation", client) == "read committed")
-            #expect(try await setting("statement_timeout", client) == "7500ms")
-        }
+    @Test(.client(configure: { $0.statementTimeoutSeconds = 7.5 }))
+    func `a session is named postgres-client, uses UTF-8 and read committed, and has a statement time-out`() async throws {
+        #expect(try await setting("application_name", client) == "postgres-client")
+        #expect(try await setting("client_encoding", client) == "UTF8")
+        #expect(try await setting("transaction_isolation", client) == "read committed")
+        #expect(try await setting("statement_timeout", client) == "7500ms")
     }
 
     #if os(Linux)
-        @Test func `PostgreSQL's process for a session has the configured niceness`() async throws {
-            try await TestDatabase.with(migrated: false) { database in
-                var configuration = database.configuration()
-                let before = try await serverNiceness(configuration)
-                configuration.niceness = 19
-                #expect(try await serverNiceness(configuration) == 19)
-                #expect(before < 19)
-            }
+        @Test(.database) func `PostgreSQL's process for a session has the configured niceness`() async throws {
+            var configuration = database.configuration()
+            let before = try await serverNiceness(configuration)
+            configuration.niceness = 19
+            #expect(try await serverNiceness(configuration) == 19)
+            #expect(before < 19)
         }
 
         private func serverNiceness(_ configuration: PostgresConfiguration) async throws -> Int32 {

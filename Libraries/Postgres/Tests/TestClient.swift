@@ -1,5 +1,24 @@
 import Postgres
 import TestDatabase
+import TestFixture
+import Testing
+
+extension Trait where Self == Fixture<PostgresClient> {
+    /// A client of an empty database of its own: ``client``.
+    static func client(
+        connections: Int = 2, configure: @escaping @Sendable (inout PostgresConfiguration) -> Void = { _ in }
+    ) -> Self {
+        Self { body in try await withClient(connections: connections, configure: configure, body) }
+    }
+}
+
+extension Trait where Self == Fixture<TestDatabase> {
+    /// An empty database: ``database``.
+    static var database: Self { Self { try await TestDatabase.with(migrated: false, $0) } }
+}
+
+var client: PostgresClient { Fixture.current }
+var database: TestDatabase { Fixture.current }
 
 /// A client of an empty database of its own.
 func withClient<Value: Sendable>(

@@ -21,24 +21,20 @@ import Testing
         return error?.description
     }
 
-    @Test func `text is decoded from text, varchar, name and json`() async throws {
-        try await withClient { client in
-            let rows = try await client.query("SELECT 'a'::text, 'b'::varchar(9), 'c'::name, '{\"d\": 1 }'::json")
-                .decode((String, String, String, String).self)
-            let row = try #require(rows.first)
-            #expect(row == ("a", "b", "c", "{\"d\": 1 }"))
-        }
+    @Test(.client()) func `text is decoded from text, varchar, name and json`() async throws {
+        let rows = try await client.query("SELECT 'a'::text, 'b'::varchar(9), 'c'::name, '{\"d\": 1 }'::json")
+            .decode((String, String, String, String).self)
+        let row = try #require(rows.first)
+        #expect(row == ("a", "b", "c", "{\"d\": 1 }"))
     }
 
-    @Test func `a statement without rows gives none, and the number of rows it changed`() async throws {
-        try await withClient { client in
-            try await client.query("CREATE TABLE teas (name text)")
-            let inserted = try await client.query("INSERT INTO teas SELECT 'tea' FROM generate_series(1, 5)")
-            #expect(inserted.isEmpty)
-            #expect(inserted.affected == 5)
-            #expect(try await client.query("UPDATE teas SET name = 'mate' WHERE false").affected == 0)
-            #expect(try await client.query("DELETE FROM teas").affected == 5)
-        }
+    @Test(.client()) func `a statement without rows gives none, and the number of rows it changed`() async throws {
+        try await client.query("CREATE TABLE teas (name text)")
+        let inserted = try await client.query("INSERT INTO teas SELECT 'tea' FROM generate_series(1, 5)")
+        #expect(inserted.isEmpty)
+        #expect(inserted.affected == 5)
+        #expect(try await client.query("UPDATE teas SET name = 'mate' WHERE false").affected == 0)
+        #expect(try await client.query("DELETE FROM teas").affected == 5)
     }
 
     @Test func `rows outlive the client that read them`() async throws {

@@ -4,7 +4,7 @@ import Postgres
 import TestChance
 import Testing
 
-@Suite struct `Values come back as sent, and PostgreSQL reads them the same way` {
+@Suite(.client()) struct `Values come back as sent, and PostgreSQL reads them the same way` {
     private static let id = UUID(uuidString: "01234567-89AB-CDEF-FEDC-BA9876543210") ?? UUID()
 
     @Test func `values of every type come back, up to their extremes`() async throws {
@@ -21,56 +21,47 @@ import Testing
             ("2024-02-29T12:34:56.789Z", "2024-02-29 12:34:56.789+00"),
             ("9999-12-31T23:59:59.999Z", "9999-12-31 23:59:59.999+00"),
         ]
-        try await withClient { client in
-            try await client.expectRoundTrip([(true, "true"), (false, "false")])
-            try await client.expectRoundTrip([(Int16(0), "0"), (-1, "-1"), (.min, "-32768"), (.max, "32767")])
-            try await client.expectRoundTrip([(Int32(0), "0"), (-1, "-1"), (.min, "-2147483648"), (.max, "2147483647")])
-            try await client.expectRoundTrip([
-                (Int64(0), "0"), (-1, "-1"), (.min, "-9223372036854775808"), (.max, "9223372036854775807"),
-            ])
-            try await client.expectRoundTrip([
-                (0.0, "0"), (0.1, "0.1"), (-2.5, "-2.5"), (1e22, "1e+22"),
-                (Double.greatestFiniteMagnitude, "1.7976931348623157e+308"), (.leastNonzeroMagnitude, "5e-324"),
-                (.infinity, "Infinity"), (-.infinity, "-Infinity"),
-            ])
-            try await client.expectRoundTrip((texts + [long]).map { ($0, $0) })
-            try await client.expectRoundTrip([(Optional("tea"), "tea"), (Optional(""), "")])
-            try await client.expectRoundTrip([
-                (Bytea(bytes: []), "\\x"), (Bytea(bytes: [0]), "\\x00"), (Bytea(bytes: [0, 255, 39, 92]), "\\x00ff275c"),
-                (all, "\\x" + all.bytes.map { String(format: "%02x", $0) }.joined()),
-            ])
-            try await client.expectRoundTrip([(Self.id, "01234567-89ab-cdef-fedc-ba9876543210")])
-            try await client.expectRoundTrip(try moments.map { (try #require(Timestamp(rfc3339: $0.0)), $0.1) })
-        }
+        try await client.expectRoundTrip([(true, "true"), (false, "false")])
+        try await client.expectRoundTrip([(Int16(0), "0"), (-1, "-1"), (.min, "-32768"), (.max, "32767")])
+        try await client.expectRoundTrip([(Int32(0), "0"), (-1, "-1"), (.min, "-2147483648"), (.max, "2147483647")])
+        try await client.expectRoundTrip([
+            (Int64(0), "0"), (-1, "-1"), (.min, "-9223372036854775808"), (.max, "9223372036854775807"),
+        ])
+        try await client.expectRoundTrip([
+            (0.0, "0"), (0.1, "0.1"), (-2.5, "-2.5"), (1e22, "1e+22"),
+            (Double.greatestFiniteMagnitude, "1.7976931348623157e+308"), (.leastNonzeroMagnitude, "5e-324"),
+            (.infinity, "Infinity"), (-.infinity, "-Infinity"),
+        ])
+        try await client.expectRoundTrip((texts + [long]).map { ($0, $0) })
+        try await client.expectRoundTrip([(Optional("tea"), "tea"), (Optional(""), "")])
+        try await client.expectRoundTrip([
+            (Bytea(bytes: []), "\\x"), (Bytea(bytes: [0]), "\\x00"), (Bytea(bytes: [0, 255, 39, 92]), "\\x00ff275c"),
+            (all, "\\x" + all.bytes.map { String(format: "%02x", $0) }.joined()),
+        ])
+        try await client.expectRoundTrip([(Self.id, "01234567-89ab-cdef-fedc-ba9876543210")])
+        try await client.expectRoundTrip(try moments.map { (try #require(Timestamp(rfc3339: $0.0)), $0.1) })
     }
 
     @Test func `NaN, negative zero and NULL of every type come back, and a NUL in a text is refused`() async throws {
-        try await withClient { client in
-            let row = try await client.query("SELECT \(Double.nan)::text, \(Double.nan), \(-0.0)::text, \(-0.0)")
-                .decode((String, Double, String, Double).self)[0]
-            #expect((row.0, row.1.isNaN, row.2, row.3.sign) == ("NaN", true, "-0", .minus))
-            let nulls = try await client.query(
-                """
-                SELECT \(nil as Bool?), \(nil as Int16?), \(nil as Int32?), \(nil as Int64?), \(nil as Double?), \(nil as String?), \
-                \(nil as Bytea?), \(nil as UUID?), \(nil as Timestamp?), \(nil as [Int64]?) IS NULL
-                """
-            ).decode((Bool?, Int16?, Int32?, Int64?, Double?, String?, Bytea?, UUID?, Timestamp?, Bool).self)[0]
-            #expect((nulls.0, nulls.1, nulls.2, nulls.3, nulls.4) == (nil, nil, nil, nil, nil))
-            #expect((nulls.5, nulls.6, nulls.7, nulls.8, nulls.9) == (nil, nil, nil, nil, true))
-            let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT \("a\0b")") }
-            #expect(error?.sqlState == SQLState(rawValue: "22021"))
-        }
+        let row = try await client.query("SELECT \(Double.nan)::text, \(Double.nan), \(-0.0)::text, \(-0.0)")
+            .decode((String, Double, String, Double).self)[0]
+        #expect((row.0, row.1.isNaN, row.2, row.3.sign) == ("NaN", true, "-0", .minus))
+        let nulls = try await client.query(
+            """
+            SELECT \(nil as Bool?), \(nil as Int16?), \(nil as Int32?), \(nil as Int64?), \(nil as Double?), \(nil as String?), \
+            \(nil as Bytea?), \(nil as UUID?), \(nil as Timestamp?), \(nil as [Int64]?) IS NULL
+            """
+        ).decode((Bool?, Int16?, Int32?, Int64?, Double?, String?, Bytea?, UUID?, Timestamp?, Bool).self)[0]
+        #expect((nulls.0, nulls.1, nulls.2, nulls.3, nulls.4) == (nil, nil, nil, nil, nil))
+        #expect((nulls.5, nulls.6, nulls.7, nulls.8, nulls.9) == (nil, nil, nil, nil, true))
+        let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT \("a\0b")") }
+        #expect(error?.sqlState == SQLState(rawValue: "22021"))
     }
 
     @Test func `PostgreSQL's microseconds are truncated to milliseconds, before 2000 too`() async throws {
-        try await withClient { client in
-            let texts = ["1999-12-31T23:59:59.9995Z", "1969-12-31T23:59:59.9999Z", "2024-02-29T00:00:00.0009Z"]
-            let read = try await client.query("SELECT unnest(\(texts))::timestamptz").column(Timestamp.self)
-            #expect(
-                read.map(\.description) == [
-                    "1999-12-31T23:59:59.999Z", "1969-12-31T23:59:59.999Z", "2024-02-29T00:00:00.000Z",
-                ])
-        }
+        let texts = ["1999-12-31T23:59:59.9995Z", "1969-12-31T23:59:59.9999Z", "2024-02-29T00:00:00.0009Z"]
+        let read = try await client.query("SELECT unnest(\(texts))::timestamptz").column(Timestamp.self)
+        #expect(read.map(\.description) == ["1999-12-31T23:59:59.999Z", "1969-12-31T23:59:59.999Z", "2024-02-29T00:00:00.000Z"])
     }
 
     @Test func `arrays of every type are bound, empty ones too, and keep NULLs apart from the text NULL`() async throws {
@@ -91,14 +82,12 @@ import Testing
             ("SELECT \([nil, "", "NULL", nil] as [String?])::text", #"{NULL,"","NULL",NULL}"#),
             ("SELECT \([nil, 1] as [Int64?])::text", "{NULL,1}"), ("SELECT \([nil] as [Double?])::text", "{NULL}"),
         ]
-        try await withClient { client async throws in
-            for (statement, text) in statements {
-                #expect(try await client.query(statement).column(String.self) == [text], "\(text)")
-            }
-            let numbers = (0..<10_000).map { Int64($0) }
-            let read = try await client.query("SELECT n FROM unnest(\(numbers)) WITH ORDINALITY AS t (n, place) ORDER BY place")
-            #expect(try read.column(Int64.self) == numbers)
+        for (statement, text) in statements {
+            #expect(try await client.query(statement).column(String.self) == [text], "\(text)")
         }
+        let numbers = (0..<10_000).map { Int64($0) }
+        let read = try await client.query("SELECT n FROM unnest(\(numbers)) WITH ORDINALITY AS t (n, place) ORDER BY place")
+        #expect(try read.column(Int64.self) == numbers)
     }
 
     /// The same values in every run.
@@ -113,22 +102,20 @@ import Testing
         }
         let years: ClosedRange<Int64> = -62_135_596_800_000...253_402_300_799_999
         let times = (0..<count).map { _ in Timestamp(milliseconds: .random(in: years, using: &generator)) }
-        try await withClient { client in
-            let read = try await client.query("SELECT v, v::text FROM unnest(\(doubles)) WITH ORDINALITY AS t (v, n) ORDER BY n")
-                .decode((Double, String).self)
-            #expect(read.map(\.0.bitPattern) == doubles.map(\.bitPattern))
-            #expect(read.map { Double($0.1)?.bitPattern } == doubles.map(\.bitPattern))
-            let words = try await client.query("SELECT v FROM unnest(\(texts)) WITH ORDINALITY AS t (v, n) ORDER BY n")
-            #expect(try words.column(String.self) == texts)
-            let moments = try await client.query(
-                """
-                SELECT v, to_char(v AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
-                FROM unnest(\(times)) WITH ORDINALITY AS t (v, n) ORDER BY n
-                """
-            ).decode((Timestamp, String).self)
-            #expect(moments.map(\.0) == times)
-            #expect(moments.map(\.1) == times.map(\.description))
-        }
+        let read = try await client.query("SELECT v, v::text FROM unnest(\(doubles)) WITH ORDINALITY AS t (v, n) ORDER BY n")
+            .decode((Double, String).self)
+        #expect(read.map(\.0.bitPattern) == doubles.map(\.bitPattern))
+        #expect(read.map { Double($0.1)?.bitPattern } == doubles.map(\.bitPattern))
+        let words = try await client.query("SELECT v FROM unnest(\(texts)) WITH ORDINALITY AS t (v, n) ORDER BY n")
+        #expect(try words.column(String.self) == texts)
+        let moments = try await client.query(
+            """
+            SELECT v, to_char(v AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+            FROM unnest(\(times)) WITH ORDINALITY AS t (v, n) ORDER BY n
+            """
+        ).decode((Timestamp, String).self)
+        #expect(moments.map(\.0) == times)
+        #expect(moments.map(\.1) == times.map(\.description))
     }
 }
 
