@@ -110,8 +110,8 @@ let targets: [[Target]] = [
             "Telemetry", "Hashing", .httpTypes, .logging, .nioCore,
         ],
         tests: [
-            "App", "HTTPServer", "Hashing", "CZlib", "CZstd", "TestChance", "TestDatabase", "TestExposition", "TestHTTP",
-            "TestServer", .serviceLifecycle,
+            "App", "HTTPServer", "Hashing", "CZlib", "CZstd", "TestChance", "TestDatabase", "TestExposition", "TestFixture",
+            "TestHTTP", "TestServer", .serviceLifecycle,
         ],
         testFiles: ["Transcripts"]),
     // The files of the map page. Their list is in web_files.c.

@@ -4,32 +4,30 @@ import HTTPTypes
 import Testing
 
 /// `coding.http` shows entity tags, small and empty responses.
-@Suite struct `Compressing a response of 1 KiB or more` {
+@Suite(.api()) struct `Compressing a response of 1 KiB or more` {
     @Test func `a large response has the coding that the client prefers, and the plain bytes without one`() async throws {
         let cases: [(accepted: String?, coding: String?)] = [
             ("gzip, deflate, br", "gzip"), ("gzip, deflate, br, zstd", "zstd"), ("zstd;q=0.5, gzip", "gzip"), (nil, nil),
             ("identity", nil),
         ]
-        try await TestAPI.with { api in
-            for _ in 0..<10 { _ = try await api.createEvent() }
-            for path in ["/v1/openapi.json", "/v1/events/nearests?lat=37.76&lon=-122.43"] {
-                let plain = try await api.send(.get, path, headers: [:])
-                for (accepted, coding) in cases {
-                    let headers = accepted.map { ["accept-encoding": $0] } ?? [:]
-                    let answer = try await api.send(.get, path, headers: headers)
-                    #expect((answer.status, answer.header("content-encoding")) == (200, coding), "\(path) \(accepted ?? "-")")
-                    #expect(answer.header("vary") == "Accept-Encoding", "\(path) \(accepted ?? "-")")
-                    let told = try await api.send(.head, path, headers: headers)
-                    for sent in [answer, told] { #expect(sent.header("content-length") == "\(answer.bytes.count)") }
-                    #expect(told.bytes.isEmpty)
-                    guard let coding else {
-                        #expect(answer.bytes == plain.bytes, "\(path) \(accepted ?? "-")")
-                        continue
-                    }
-                    #expect(answer.bytes.count < plain.bytes.count / 3, "\(path) \(coding)")
-                    #expect(answer.bytes.first == ["gzip": 0x1F, "zstd": 0x28][coding], "\(path)")
-                    #expect(decompressed(answer.bytes) == plain.bytes, "\(path) \(coding)")
+        for _ in 0..<10 { _ = try await api.createEvent() }
+        for path in ["/v1/openapi.json", "/v1/events/nearests?lat=37.76&lon=-122.43"] {
+            let plain = try await api.send(.get, path, headers: [:])
+            for (accepted, coding) in cases {
+                let headers = accepted.map { ["accept-encoding": $0] } ?? [:]
+                let answer = try await api.send(.get, path, headers: headers)
+                #expect((answer.status, answer.header("content-encoding")) == (200, coding), "\(path) \(accepted ?? "-")")
+                #expect(answer.header("vary") == "Accept-Encoding", "\(path) \(accepted ?? "-")")
+                let told = try await api.send(.head, path, headers: headers)
+                for sent in [answer, told] { #expect(sent.header("content-length") == "\(answer.bytes.count)") }
+                #expect(told.bytes.isEmpty)
+                guard let coding else {
+                    #expect(answer.bytes == plain.bytes, "\(path) \(accepted ?? "-")")
+                    continue
                 }
+                #expect(answer.bytes.count < plain.bytes.count / 3, "\(path) \(coding)")
+                #expect(answer.bytes.first == ["gzip": 0x1F, "zstd": 0x28][coding], "\(path)")
+                #expect(decompressed(answer.bytes) == plain.bytes, "\(path) \(coding)")
             }
         }
     }

@@ -55,88 +55,84 @@ import Testing
         }
     }
 
-    @Test func `after the response nothing shows the user, and the log keeps facts`() async throws {
-        try await TestAPI.with { api in
-            let (own, other) = try await Self.populate(api)
-            let before = try await Self.contents(api.database)
-            for word in Self.words { #expect(before.contains(word), "\(word)") }
-            let id = try #require(try await api.send(.get, "/v1/users/me", token: "person").json?["id"]?.text)
-            let digest = try await api.database.withClient { client in
-                try await client.query(
-                    "SELECT personal ->> 'device' FROM log.recorded_events WHERE type = 'UserCreated' AND stream = \("user-\(id)")"
-                ).decode(String.self)[0]
-            }
-            #expect(digest.count == 64 && before.contains(digest))
+    @Test(.api()) func `after the response nothing shows the user, and the log keeps facts`() async throws {
+        let (own, other) = try await Self.populate(api)
+        let before = try await Self.contents(api.database)
+        for word in Self.words { #expect(before.contains(word), "\(word)") }
+        let id = try #require(try await api.send(.get, "/v1/users/me", token: "person").json?["id"]?.text)
+        let digest = try await api.database.withClient { client in
+            try await client.query(
+                "SELECT personal ->> 'device' FROM log.recorded_events WHERE type = 'UserCreated' AND stream = \("user-\(id)")"
+            ).decode(String.self)[0]
+        }
+        #expect(digest.count == 64 && before.contains(digest))
 
-            let answer = try await api.send(.delete, "/v1/users/me", token: "person")
-            #expect((answer.status, answer.body) == (200, "{}"))
-            let tail = try await api.log.tail()
+        let answer = try await api.send(.delete, "/v1/users/me", token: "person")
+        #expect((answer.status, answer.body) == (200, "{}"))
+        let tail = try await api.log.tail()
 
-            for id in own { #expect(try await api.send(.get, "/v1/events/\(id)", token: "other").status == 404) }
-            let near = try await api.send(.get, "/v1/events/nearests?lat=12.345678&lon=98.765432&radius=1")
-            #expect(near.body == #"{"message":"No Events Found"}"#)
-            let attendance = try await api.send(.get, "/v1/events/\(other)/attendance")
-            #expect(attendance.body == #"{"count":0,"attending":false}"#)
-            let attended = try await api.send(.get, "/v1/users/me/attendances", token: "other")
-            #expect(attended.body == "[]")
-            #expect(try await api.send(.get, "/v1/users/me", token: "person").status == 401)
-            #expect(try await api.signUp("person").status == 401)
-            let again = try await api.send(.delete, "/v1/users/me", token: "person")
-            #expect((again.status, again.body) == (200, "{}"))
-            #expect(try await api.log.tail() == tail)
+        for id in own { #expect(try await api.send(.get, "/v1/events/\(id)", token: "other").status == 404) }
+        let near = try await api.send(.get, "/v1/events/nearests?lat=12.345678&lon=98.765432&radius=1")
+        #expect(near.body == #"{"message":"No Events Found"}"#)
+        let attendance = try await api.send(.get, "/v1/events/\(other)/attendance")
+        #expect(attendance.body == #"{"count":0,"attending":false}"#)
+        let attended = try await api.send(.get, "/v1/users/me/attendances", token: "other")
+        #expect(attended.body == "[]")
+        #expect(try await api.send(.get, "/v1/users/me", token: "person").status == 401)
+        #expect(try await api.signUp("person").status == 401)
+        let again = try await api.send(.delete, "/v1/users/me", token: "person")
+        #expect((again.status, again.body) == (200, "{}"))
+        #expect(try await api.log.tail() == tail)
 
-            let after = try await Self.contents(api.database)
-            for word in Self.words { #expect(!after.contains(word), "\(word)") }
-            #expect(!after.contains(digest))
-            #expect(after.contains("Chess"))
-            try await api.database.withClient { client async throws in
-                let erased = try await client.query(
-                    "SELECT stream FROM log.recorded_events WHERE personal IS NULL GROUP BY 1 ORDER BY 1"
-                ).decode(String.self)
-                #expect(erased == (own.map { "event-\($0)" } + ["user-2"]).sorted())
-                let ends = try await client.query(
-                    "SELECT stream FROM log.recorded_events WHERE type LIKE '%Erased' ORDER BY 1"
-                ).decode(String.self)
-                #expect(ends == (own.map { "event-\($0)" } + ["attendance-\(other)-2", "user-2"]).sorted())
-                let commands = try await client.query("SELECT stream FROM log.commands ORDER BY 1").decode(String.self)
-                #expect(commands == ["attendance-\(own[0])-1"])
-                let facts = try await client.query(
-                    "SELECT data::text FROM log.recorded_events WHERE stream = \("event-\(own[0])") AND version = 1"
-                ).decode(String.self)
-                #expect(facts == [#"{"owner":2,"started_at":"2013-09-16T00:00:00.000Z","ended_at":null}"#])
-            }
+        let after = try await Self.contents(api.database)
+        for word in Self.words { #expect(!after.contains(word), "\(word)") }
+        #expect(!after.contains(digest))
+        #expect(after.contains("Chess"))
+        try await api.database.withClient { client async throws in
+            let erased = try await client.query(
+                "SELECT stream FROM log.recorded_events WHERE personal IS NULL GROUP BY 1 ORDER BY 1"
+            ).decode(String.self)
+            #expect(erased == (own.map { "event-\($0)" } + ["user-2"]).sorted())
+            let ends = try await client.query(
+                "SELECT stream FROM log.recorded_events WHERE type LIKE '%Erased' ORDER BY 1"
+            ).decode(String.self)
+            #expect(ends == (own.map { "event-\($0)" } + ["attendance-\(other)-2", "user-2"]).sorted())
+            let commands = try await client.query("SELECT stream FROM log.commands ORDER BY 1").decode(String.self)
+            #expect(commands == ["attendance-\(own[0])-1"])
+            let facts = try await client.query(
+                "SELECT data::text FROM log.recorded_events WHERE stream = \("event-\(own[0])") AND version = 1"
+            ).decode(String.self)
+            #expect(facts == [#"{"owner":2,"started_at":"2013-09-16T00:00:00.000Z","ended_at":null}"#])
         }
     }
 
-    @Test func `an erasure that takes longer has an address, which needs no token and tells of the end`() async throws {
-        try await TestAPI.with { api in
-            try await api.signUp("person")
-            let position = try await api.log.tail() + 1
-            try await api.database.withClient { client async throws in
-                // As if the subscription could not handle the erasure. The name is another one, so that it does.
-                try await client.query(
-                    """
-                    INSERT INTO log.parked_streams (subscription, stream, version, position, reason)
-                    VALUES ('erasures', 'nobody-1', 1, \(position), 'unknown')
-                    """)
-                let answer = try await api.send(.delete, "/v1/users/me", token: "person")
-                #expect((answer.status, answer.body, answer.header("retry-after")) == (202, "{}", "1"))
-                let address = try #require(answer.header("location"))
-                // Random but for six bits: what an entity tag shows of it is no help for a guess.
-                let random = /\/v1\/erasures\/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/
-                #expect(address.wholeMatch(of: random) != nil, "\(address)")
-                let repeated = try await api.send(.delete, "/v1/users/me", token: "person")
-                #expect((repeated.status, repeated.header("location")) == (202, address))
-                let under = try await api.send(.get, address)
-                #expect((under.status, under.body) == (200, #"{"state":"erasing"}"#))
-                #expect((under.header("retry-after"), under.header("cache-control")) == ("1", "no-store"))
+    @Test(.api()) func `an erasure that takes longer has an address, which needs no token and tells of the end`() async throws {
+        try await api.signUp("person")
+        let position = try await api.log.tail() + 1
+        try await api.database.withClient { client async throws in
+            // As if the subscription could not handle the erasure. The name is another one, so that it does.
+            try await client.query(
+                """
+                INSERT INTO log.parked_streams (subscription, stream, version, position, reason)
+                VALUES ('erasures', 'nobody-1', 1, \(position), 'unknown')
+                """)
+            let answer = try await api.send(.delete, "/v1/users/me", token: "person")
+            #expect((answer.status, answer.body, answer.header("retry-after")) == (202, "{}", "1"))
+            let address = try #require(answer.header("location"))
+            // Random but for six bits: what an entity tag shows of it is no help for a guess.
+            let random = /\/v1\/erasures\/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/
+            #expect(address.wholeMatch(of: random) != nil, "\(address)")
+            let repeated = try await api.send(.delete, "/v1/users/me", token: "person")
+            #expect((repeated.status, repeated.header("location")) == (202, address))
+            let under = try await api.send(.get, address)
+            #expect((under.status, under.body) == (200, #"{"state":"erasing"}"#))
+            #expect((under.header("retry-after"), under.header("cache-control")) == ("1", "no-store"))
 
-                try await client.query("DELETE FROM log.parked_streams")
-                try await eventually { try await api.send(.get, address).body == #"{"state":"erased"}"# }
-                let end = try await api.send(.get, "\(address).json")
-                #expect((end.status, end.body, end.header("retry-after")) == (200, #"{"state":"erased"}"#, nil))
-                #expect(try await api.send(.delete, "/v1/users/me", token: "person").status == 200)
-            }
+            try await client.query("DELETE FROM log.parked_streams")
+            try await eventually { try await api.send(.get, address).body == #"{"state":"erased"}"# }
+            let end = try await api.send(.get, "\(address).json")
+            #expect((end.status, end.body, end.header("retry-after")) == (200, #"{"state":"erased"}"#, nil))
+            #expect(try await api.send(.delete, "/v1/users/me", token: "person").status == 200)
         }
     }
 
@@ -157,27 +153,25 @@ import Testing
         }
     }
 
-    @Test func `a stream of changes tells that the events are gone, and a replay does not show them`() async throws {
-        try await TestAPI.with(.live) { api in
-            let id = try await api.createEvent("person")
-            let start = try await api.log.tail() - 1
-            let target = "/v1/events/changes?lat=37.76&lon=-122.43&radius=1&since="
-            let stream = try RawConnection(port: api.client.port)
-            try stream.send("GET \(target)\(start + 1) HTTP/1.0\r\nHost: localhost\r\n\r\n")
-            _ = try await stream.receive { $0.contains("id: \(start + 1).") && $0.hasSuffix("\n\n") }
-            #expect(try await api.send(.delete, "/v1/users/me", token: "person").status == 200)
-            let gone = try await stream.receive { $0.hasSuffix("\n\n") }.text
-            #expect(gone.hasSuffix("event: gone\ndata: {\"id\":\(id)}\n\n"), "\(gone)")
+    @Test(.api(.live)) func `a stream of changes tells that the events are gone, and a replay does not show them`() async throws {
+        let id = try await api.createEvent("person")
+        let start = try await api.log.tail() - 1
+        let target = "/v1/events/changes?lat=37.76&lon=-122.43&radius=1&since="
+        let stream = try RawConnection(port: api.client.port)
+        try stream.send("GET \(target)\(start + 1) HTTP/1.0\r\nHost: localhost\r\n\r\n")
+        _ = try await stream.receive { $0.contains("id: \(start + 1).") && $0.hasSuffix("\n\n") }
+        #expect(try await api.send(.delete, "/v1/users/me", token: "person").status == 200)
+        let gone = try await stream.receive { $0.hasSuffix("\n\n") }.text
+        #expect(gone.hasSuffix("event: gone\ndata: {\"id\":\(id)}\n\n"), "\(gone)")
 
-            // Every client hears that it is gone, one from before the event and one of another place, too: so nobody can tell where it was.
-            let elsewhere = target.replacing("lat=37.76", with: "lat=-37.76")
-            for (target, since) in [(target, start), (target, start + 1), (elsewhere, start), (elsewhere, start + 1)] {
-                let late = try RawConnection(port: api.client.port)
-                try late.send("GET \(target)\(since) HTTP/1.0\r\nHost: localhost\r\n\r\n")
-                let replay = try await late.receive { $0.hasSuffix("{\"id\":\(id)}\n\n") }.text
-                #expect(!replay.contains("event: put") && !replay.contains("Party"), "\(replay)")
-                #expect(replay.contains("event: gone\ndata: {\"id\":\(id)}"), "\(replay)")
-            }
+        // Every client hears that it is gone, one from before the event and one of another place, too: so nobody can tell where it was.
+        let elsewhere = target.replacing("lat=37.76", with: "lat=-37.76")
+        for (target, since) in [(target, start), (target, start + 1), (elsewhere, start), (elsewhere, start + 1)] {
+            let late = try RawConnection(port: api.client.port)
+            try late.send("GET \(target)\(since) HTTP/1.0\r\nHost: localhost\r\n\r\n")
+            let replay = try await late.receive { $0.hasSuffix("{\"id\":\(id)}\n\n") }.text
+            #expect(!replay.contains("event: put") && !replay.contains("Party"), "\(replay)")
+            #expect(replay.contains("event: gone\ndata: {\"id\":\(id)}"), "\(replay)")
         }
     }
 }

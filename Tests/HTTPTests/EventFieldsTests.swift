@@ -32,41 +32,38 @@ import Testing
         #expect(properties("Event") == Self.names.union(["id", "owner"]))
     }
 
-    @Test func `every field keeps its value in the log, the read model and the index, through every kind of change`()
-        async throws
-    {
-        try await TestAPI.with { api in
-            try await api.signUp("owner")
-            let all = JSON.object(JSONObject(members: Self.example))
-            let id = try #require(try await api.send(.post, "/v1/events", token: "owner", all.text).id)
-            func send(_ patch: [String: JSON]) async throws {
-                let body = JSON.object(JSONObject(members: patch.map { .init(name: $0.key, value: $0.value) })).text
-                let answer = try await api.send(.patch, "/v1/events/\(id)", token: "owner", type: mergePatch, body)
-                #expect(answer.status == 200, "\(body)")
-            }
-            func expect(without missing: Set<String> = [], _ moment: String) async throws {
-                let event = try await api.send(.get, "/v1/events/\(id)").json
-                for (name, value) in Self.example.map({ ($0.name, $0.value) }) {
-                    let (found, expected) = (event?[name], missing.contains(name) ? .null : value)
-                    #expect(found.map(Self.comparable) == Self.comparable(expected), "\(name) after \(moment)")
-                }
-                // The read model has the same.
-                #expect(try await api.ask("/index/check").json?["differing"] == .number("0"), "after \(moment)")
-            }
-            try await expect("the creation")
-            try await send([:])
-            try await expect("an empty patch")
-            let optional = Self.names.subtracting(Self.required)
-            for name in optional { try await send([name: .null]) }
-            try await expect(without: optional, "patches with null")
-            for (name, value) in Self.example.map({ ($0.name, $0.value) }) { try await send([name: value]) }
-            try await expect("patches with values")
-            let bare = JSON.object(JSONObject(members: Self.example.filter { Self.required.contains($0.name) }))
-            #expect(try await api.send(.put, "/v1/events/\(id)", token: "owner", bare.text).status == 200)
-            try await expect(without: optional, "a replacement with the required fields")
-            #expect(try await api.send(.put, "/v1/events/\(id)", token: "owner", all.text).status == 200)
-            try await expect("a replacement with every field")
+    @Test(.api())
+    func `every field keeps its value in the log, the read model and the index, through every kind of change`() async throws {
+        try await api.signUp("owner")
+        let all = JSON.object(JSONObject(members: Self.example))
+        let id = try #require(try await api.send(.post, "/v1/events", token: "owner", all.text).id)
+        func send(_ patch: [String: JSON]) async throws {
+            let body = JSON.object(JSONObject(members: patch.map { .init(name: $0.key, value: $0.value) })).text
+            let answer = try await api.send(.patch, "/v1/events/\(id)", token: "owner", type: mergePatch, body)
+            #expect(answer.status == 200, "\(body)")
         }
+        func expect(without missing: Set<String> = [], _ moment: String) async throws {
+            let event = try await api.send(.get, "/v1/events/\(id)").json
+            for (name, value) in Self.example.map({ ($0.name, $0.value) }) {
+                let (found, expected) = (event?[name], missing.contains(name) ? .null : value)
+                #expect(found.map(Self.comparable) == Self.comparable(expected), "\(name) after \(moment)")
+            }
+            // The read model has the same.
+            #expect(try await api.ask("/index/check").json?["differing"] == .number("0"), "after \(moment)")
+        }
+        try await expect("the creation")
+        try await send([:])
+        try await expect("an empty patch")
+        let optional = Self.names.subtracting(Self.required)
+        for name in optional { try await send([name: .null]) }
+        try await expect(without: optional, "patches with null")
+        for (name, value) in Self.example.map({ ($0.name, $0.value) }) { try await send([name: value]) }
+        try await expect("patches with values")
+        let bare = JSON.object(JSONObject(members: Self.example.filter { Self.required.contains($0.name) }))
+        #expect(try await api.send(.put, "/v1/events/\(id)", token: "owner", bare.text).status == 200)
+        try await expect(without: optional, "a replacement with the required fields")
+        #expect(try await api.send(.put, "/v1/events/\(id)", token: "owner", all.text).status == 200)
+        try await expect("a replacement with every field")
     }
 
     /// A time as the server writes it, whatever offset the example has.

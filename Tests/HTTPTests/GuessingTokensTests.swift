@@ -3,22 +3,20 @@ import Testing
 
 @testable import HTTP
 
-@Suite struct `Guessing tokens` {
+@Suite(.api()) struct `Guessing tokens` {
     @Test func `an address has 120 unknown tokens a minute without any setting, and short tokens at sign-up count`() async throws
     {
-        try await TestAPI.with { api async throws in
-            for number in 1...SharedLimits.unknownTokensPerMinute {
-                if number.isMultiple(of: 2) {
-                    #expect(try await api.send(.get, "/v1/users/me", token: "guess \(number)").status == 401)
-                } else {
-                    #expect(try await api.signUp("phone \(number)").status == 200)
-                }
+        for number in 1...SharedLimits.unknownTokensPerMinute {
+            if number.isMultiple(of: 2) {
+                #expect(try await api.send(.get, "/v1/users/me", token: "guess \(number)").status == 401)
+            } else {
+                #expect(try await api.signUp("phone \(number)").status == 200)
             }
-            #expect(try await api.send(.get, "/v1/users/me", token: "guess").status == 429)
-            #expect(try await api.send(.post, "/v1/events", token: "guess", TestAPI.required).status == 429)
-            #expect(try await api.signUp("guess").status == 429)
-            // Nobody can guess this one.
-            #expect(try await api.signUp("0b81d3c8-7f5f-4e2a-9d52-6a51c2f3e9aa").status == 200)
         }
+        #expect(try await api.send(.get, "/v1/users/me", token: "guess").status == 429)
+        #expect(try await api.send(.post, "/v1/events", token: "guess", TestAPI.required).status == 429)
+        #expect(try await api.signUp("guess").status == 429)
+        // Nobody can guess this one.
+        #expect(try await api.signUp("0b81d3c8-7f5f-4e2a-9d52-6a51c2f3e9aa").status == 200)
     }
 }

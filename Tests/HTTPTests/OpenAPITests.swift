@@ -22,13 +22,11 @@ import Testing
         #expect(tags == Set(Self.operations.flatMap { $0.operation["tags"]?.elements ?? [] }))
     }
 
-    @Test func `the document is OpenAPI 3.1 and is served as JSON`() async throws {
-        try await TestAPI.with { api in
-            let answer = try await api.send(.get, "/v1/openapi.json")
-            #expect(answer.status == 200)
-            #expect(answer.header("content-type") == "application/json; charset=utf-8")
-            #expect(answer.json == OpenAPIDocument.json)
-            #expect(answer.json?["openapi"] == "3.1.0")
-        }
+    @Test(.api()) func `the document is OpenAPI 3.1 and is served as JSON`() async throws {
+        let answer = try await api.send(.get, "/v1/openapi.json")
+        #expect(answer.status == 200)
+        #expect(answer.header("content-type") == "application/json; charset=utf-8")
+        #expect(answer.json == OpenAPIDocument.json)
+        #expect(answer.json?["openapi"] == "3.1.0")
     }
 }

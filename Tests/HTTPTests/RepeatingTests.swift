@@ -6,21 +6,19 @@ import Testing
 @testable import HTTP
 
 /// Commands are sent twice under one idempotency key.
-@Suite struct `Repeating a command` {
+@Suite(.api()) struct `Repeating a command` {
     static let details = #"{"name":"Party","lat":1.5,"lon":2.5,"started_at":"2014-01-01T00:00:00Z"}"#
 
     @Test func `concurrent repetitions create one event`() async throws {
-        try await TestAPI.with { api in
-            try await api.signUp("owner")
-            let bodies = try await withThrowingTaskGroup(of: String.self) { group in
-                for _ in 0..<40 {
-                    group.addTask { try await api.send(.post, "/v1/events", token: "owner", key: "k", Self.details).body }
-                }
-                return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+        try await api.signUp("owner")
+        let bodies = try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<40 {
+                group.addTask { try await api.send(.post, "/v1/events", token: "owner", key: "k", Self.details).body }
             }
-            #expect(bodies.count == 1)
-            #expect(try await api.log.tail() == 2, "doubled write")
+            return try await group.reduce(into: Set<String>()) { $0.insert($1) }
         }
+        #expect(bodies.count == 1)
+        #expect(try await api.log.tail() == 2, "doubled write")
     }
 
     @Test func `exactly the keys that the OpenAPI document allows are accepted`() async throws {
@@ -33,12 +31,10 @@ import Testing
             #""\\""#, #""a\b""#, "\"\(longest)\"", "\"\(longest)k\"", "\"\(String(repeating: quote, count: 255))\"",
         ]
         let expected = try keys.map { (key: $0, status: try pattern.wholeMatch(in: $0) == nil ? 400 : 200) }
-        try await TestAPI.with { api in
-            try await api.signUp("owner")
-            for (key, status) in expected {
-                let answer = try await api.send(.post, "/v1/events", token: "owner", key: key, Self.details)
-                #expect(answer.status == status, "\(key)")
-            }
+        try await api.signUp("owner")
+        for (key, status) in expected {
+            let answer = try await api.send(.post, "/v1/events", token: "owner", key: key, Self.details)
+            #expect(answer.status == status, "\(key)")
         }
     }
 }

@@ -10,6 +10,7 @@ import NIOCore
 import Postgres
 import ServiceLifecycle
 import TestDatabase
+import TestFixture
 import TestHTTP
 import Testing
 import Users
@@ -21,6 +22,25 @@ extension Scrypt {
     /// Its keys are no protection.
     static let weak = Scrypt(logCost: 4, blockSize: 8, parallelism: 1)
 }
+
+extension Trait where Self == Fixture<TestAPI> {
+    /// The API on a database of its own: ``api``. `TestAPI.with` has the other settings.
+    static func api(
+        _ setup: TestingSetup = .router, apps: Set<ServedApp> = .all, reads: API.Reads = .everyone, loadsIndex: Bool = true,
+        adminToken: SharedSecret? = nil, patienceSeconds: Double = 1
+    ) -> Self {
+        Self { body in
+            // The body ends before its server does.
+            try await withoutActuallyEscaping(body) { body in
+                try await TestAPI.with(
+                    setup, apps: apps, reads: reads, loadsIndex: loadsIndex, adminToken: adminToken,
+                    patienceSeconds: patienceSeconds, body)
+            }
+        }
+    }
+}
+
+var api: TestAPI { Fixture.current }
 
 /// The API on a database of its own, behind its HTTP interface.
 struct TestAPI: Sendable {

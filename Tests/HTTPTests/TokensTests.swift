@@ -6,7 +6,7 @@ import Testing
 
 @testable import HTTP
 
-@Suite struct `The caller and the caller's token over HTTP` {
+@Suite(.api()) struct `The caller and the caller's token over HTTP` {
     @Test func `a replaced token gets 401 for a write that the server carried out or refused before`() async throws {
         let cases: [(method: HTTPRequest.Method, target: String, body: String, status: Int)] = [
             (.patch, "/v1/events/own", TestAPI.required, 200),
@@ -17,26 +17,24 @@ import Testing
             (.post, "/v1/events", TestAPI.required, 200),
             (.post, "/v1/attendances", #"{"event":{"id":1}}"#, 200), (.post, "/v1/attendances", #"{"event":{"id":1e30}}"#, 404),
         ]
-        try await TestAPI.with { api in
-            #expect(try await api.createEvent("neighbour") == 1)
-            for (number, (method, target, body, status)) in cases.enumerated() {
-                let (old, new) = ("old-\(number)", "new-\(number)")
-                // The server remembers the user of the token from here on.
-                let own = try await api.createEvent(old)
-                let path = target.replacing("own", with: "\(own)")
-                // The second time, a write that changes something the first time changes nothing.
-                for _ in 0..<2 {
-                    #expect(try await api.send(method, path, token: old, body).status == status, "\(method) \(target) \(body)")
-                }
-                #expect(
-                    try await api.send(.post, "/v1/users/me/token", token: old, #"{"device_token":"\#(new)"}"#).status == 200,
-                    "\(method) \(target) \(body)")
-                let tail = try await api.log.tail()
-                let answer = try await api.send(method, path, token: old, body)
-                #expect((answer.status, answer.body) == (401, ""), "\(method) \(target) \(body)")
-                #expect(try await api.log.tail() == tail, "\(method) \(target) \(body)")
-                #expect(try await api.send(method, path, token: new, body).status == status, "\(method) \(target) \(body)")
+        #expect(try await api.createEvent("neighbour") == 1)
+        for (number, (method, target, body, status)) in cases.enumerated() {
+            let (old, new) = ("old-\(number)", "new-\(number)")
+            // The server remembers the user of the token from here on.
+            let own = try await api.createEvent(old)
+            let path = target.replacing("own", with: "\(own)")
+            // The second time, a write that changes something the first time changes nothing.
+            for _ in 0..<2 {
+                #expect(try await api.send(method, path, token: old, body).status == status, "\(method) \(target) \(body)")
             }
+            #expect(
+                try await api.send(.post, "/v1/users/me/token", token: old, #"{"device_token":"\#(new)"}"#).status == 200,
+                "\(method) \(target) \(body)")
+            let tail = try await api.log.tail()
+            let answer = try await api.send(method, path, token: old, body)
+            #expect((answer.status, answer.body) == (401, ""), "\(method) \(target) \(body)")
+            #expect(try await api.log.tail() == tail, "\(method) \(target) \(body)")
+            #expect(try await api.send(method, path, token: new, body).status == status, "\(method) \(target) \(body)")
         }
     }
 }
