@@ -119,8 +119,8 @@ let targets: [[Target]] = [
     part(
         "Web", ["CEmbeddedPage", "HTTPServer", "Users", "EventStore", "Encoding", "Hashing", .httpTypes, .nioCore],
         tests: [
-            "humon", "App", "HTTP", "HTTPServer", "Users", "EventStore", "Postgres", "Encoding", "TestDatabase", "TestHTTP",
-            "TestServer", .httpTypes, .logging, .nioCore, .serviceLifecycle,
+            "humon", "App", "HTTP", "HTTPServer", "Users", "EventStore", "Postgres", "Encoding", "TestDatabase", "TestFixture",
+            "TestHTTP", "TestServer", .httpTypes, .logging, .nioCore, .serviceLifecycle,
         ]),
     part(
         "App",

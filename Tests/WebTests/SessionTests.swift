@@ -58,102 +58,94 @@ import Testing
         for request in Self.foreign { #expect(!isFromPage(request.host, request.headers), "\(request.name)") }
     }
 
-    @Test func `POST signs a new device up, and the cookie creates an event and answers the same user again`() async throws {
-        try await TestPage.with { page in
-            for headers in Self.own {
-                let session = await page.send(.post, "/session", headers)
-                #expect(session.status == 200, "\(headers)")
-                let id = try #require(session.id, "\(headers)")
-                let created = await page.createEvent(cookie: session.cookie, headers)
-                #expect(created.status == 200, "\(headers)")
-                let stream = StreamName("event-\(try #require(created.id))")
-                let creation = try #require(try await page.log.read(stream: stream).first)
-                #expect(creation.json.text.contains(#""owner":\#(id)"#), "\(headers)")
-                let before = try await page.recorded()
-                let known = headers.merging(["cookie": try #require(session.cookie)]) { $1 }
-                let again = await page.send(.post, "/session", known)
-                #expect((again.id, again.setCookie) == (id, nil), "\(headers)")
-                #expect(await page.send(.get, "/session", known).id == id, "\(headers)")
-                #expect(try await page.recorded() == before, "\(headers)")
-                let token = try #require(session.cookie?.split(whereSeparator: "=.".contains)[1])
-                for recorded in try await page.log.read(after: 0, limit: 10) { #expect(!recorded.json.text.contains(token)) }
-            }
+    @Test(.page) func `POST signs a new device up, and the cookie creates an event and answers the same user again`() async throws
+    {
+        for headers in Self.own {
+            let session = await page.send(.post, "/session", headers)
+            #expect(session.status == 200, "\(headers)")
+            let id = try #require(session.id, "\(headers)")
+            let created = await page.createEvent(cookie: session.cookie, headers)
+            #expect(created.status == 200, "\(headers)")
+            let stream = StreamName("event-\(try #require(created.id))")
+            let creation = try #require(try await page.log.read(stream: stream).first)
+            #expect(creation.json.text.contains(#""owner":\#(id)"#), "\(headers)")
+            let before = try await page.recorded()
+            let known = headers.merging(["cookie": try #require(session.cookie)]) { $1 }
+            let again = await page.send(.post, "/session", known)
+            #expect((again.id, again.setCookie) == (id, nil), "\(headers)")
+            #expect(await page.send(.get, "/session", known).id == id, "\(headers)")
+            #expect(try await page.recorded() == before, "\(headers)")
+            let token = try #require(session.cookie?.split(whereSeparator: "=.".contains)[1])
+            for recorded in try await page.log.read(after: 0, limit: 10) { #expect(!recorded.json.text.contains(token)) }
         }
     }
 
-    @Test func `a request from elsewhere gets 403 and signs nobody up, the cookie does not count there, and the token lives`()
+    @Test(.page)
+    func `a request from elsewhere gets 403 and signs nobody up, the cookie does not count there, and the token lives`()
         async throws
     {
-        try await TestPage.with { page async throws in
-            let cookie = await page.send(.post, "/session", ownPage).cookie
-            let elsewhere = ["sec-fetch-site": "cross-site", "cookie": cookie ?? ""]
-            let answer = await page.send(.post, "/session", elsewhere)
-            #expect((answer.status, answer.setCookie) == (403, nil))
-            #expect(await page.createEvent(cookie: cookie, elsewhere).status == 401)
-            let remote = await page.send(.post, "/session", ownPage, from: "198.51.100.1")
-            #expect((remote.status, remote.setCookie) == (403, nil))
-            let own = ownPage.merging(["cookie": cookie ?? ""]) { $1 }
-            #expect(await page.send(.post, "/v1/events", own, body: "{}", from: "198.51.100.1").status == 401)
-            #expect(await page.send(.delete, "/session", elsewhere).status == 403)
-            #expect(try await page.recorded() == 1)
-            #expect(await page.createEvent(cookie: cookie, ownPage).status == 200)
-        }
+        let cookie = await page.send(.post, "/session", ownPage).cookie
+        let elsewhere = ["sec-fetch-site": "cross-site", "cookie": cookie ?? ""]
+        let answer = await page.send(.post, "/session", elsewhere)
+        #expect((answer.status, answer.setCookie) == (403, nil))
+        #expect(await page.createEvent(cookie: cookie, elsewhere).status == 401)
+        let remote = await page.send(.post, "/session", ownPage, from: "198.51.100.1")
+        #expect((remote.status, remote.setCookie) == (403, nil))
+        let own = ownPage.merging(["cookie": cookie ?? ""]) { $1 }
+        #expect(await page.send(.post, "/v1/events", own, body: "{}", from: "198.51.100.1").status == 401)
+        #expect(await page.send(.delete, "/session", elsewhere).status == 403)
+        #expect(try await page.recorded() == 1)
+        #expect(await page.createEvent(cookie: cookie, ownPage).status == 200)
     }
 
-    @Test func `the cookie is hidden from scripts and other sites, secure on https, and does not count on the other scheme`()
+    @Test(.page)
+    func `the cookie is hidden from scripts and other sites, secure on https, and does not count on the other scheme`()
         async throws
     {
-        try await TestPage.with { page in
-            let plain = await page.send(.post, "/session", ownPage)
-            let cookie = try #require(plain.setCookie)
-            let begun = /humon=[0-9a-f-]{36}\.[0-9]{5}; Max-Age=34560000; Path=\/; HttpOnly; SameSite=Strict/
-            #expect(cookie.wholeMatch(of: begun) != nil)
-            #expect(await page.createEvent(cookie: plain.cookie, ownPage, scheme: .https).status == 401)
-            let session = await page.send(.post, "/session", ownPage, scheme: .https)
-            let secure = try #require(session.setCookie)
-            #expect(secure.hasPrefix("__Host-humon="))
-            #expect(secure.hasSuffix("; Path=/; HttpOnly; SameSite=Strict; Secure"))
-            #expect(await page.createEvent(cookie: session.cookie, ownPage, scheme: .https).status == 200)
-        }
+        let plain = await page.send(.post, "/session", ownPage)
+        let cookie = try #require(plain.setCookie)
+        let begun = /humon=[0-9a-f-]{36}\.[0-9]{5}; Max-Age=34560000; Path=\/; HttpOnly; SameSite=Strict/
+        #expect(cookie.wholeMatch(of: begun) != nil)
+        #expect(await page.createEvent(cookie: plain.cookie, ownPage, scheme: .https).status == 401)
+        let session = await page.send(.post, "/session", ownPage, scheme: .https)
+        let secure = try #require(session.setCookie)
+        #expect(secure.hasPrefix("__Host-humon="))
+        #expect(secure.hasSuffix("; Path=/; HttpOnly; SameSite=Strict; Secure"))
+        #expect(await page.createEvent(cookie: session.cookie, ownPage, scheme: .https).status == 200)
     }
 
-    @Test func `two cookies of the name do not count, and a token in a header takes precedence over the cookie`() async throws {
-        try await TestPage.with { page in
-            let cookie = try #require(await page.send(.post, "/session", ownPage).cookie)
-            #expect(await page.createEvent(cookie: "humon=other; \(cookie)", ownPage).status == 401)
-            let unknown = ["sec-fetch-site": "same-origin", "x-device-token": "unknown"]
-            #expect(await page.createEvent(cookie: cookie, unknown).status == 401)
-        }
+    @Test(.page)
+    func `two cookies of the name do not count, and a token in a header takes precedence over the cookie`() async throws {
+        let cookie = try #require(await page.send(.post, "/session", ownPage).cookie)
+        #expect(await page.createEvent(cookie: "humon=other; \(cookie)", ownPage).status == 401)
+        let unknown = ["sec-fetch-site": "same-origin", "x-device-token": "unknown"]
+        #expect(await page.createEvent(cookie: cookie, unknown).status == 401)
     }
 
-    @Test func `without a known device GET answers null and removes the cookie, and DELETE makes the browser forget it`()
-        async throws
+    @Test(.page)
+    func `without a known device GET answers null and removes the cookie, and DELETE makes the browser forget it`() async throws {
+        #expect(await page.send(.get, "/session", ownPage).body == #"{"id":null}"#)
+        let answer = await page.send(.get, "/session", ownPage.merging(["cookie": "humon=unknown"]) { $1 })
+        #expect(answer.body == #"{"id":null}"#)
+        #expect(answer.setCookie?.hasPrefix("humon=; Max-Age=0") == true)
+        let ended = await page.send(.delete, "/session", ownPage)
+        #expect((ended.status, ended.setCookie) == (204, "humon=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict"))
+    }
+
+    @Test(.page) func `DELETE revokes the token of the session, also for the API, and a repetition changes nothing`() async throws
     {
-        try await TestPage.with { page in
-            #expect(await page.send(.get, "/session", ownPage).body == #"{"id":null}"#)
-            let answer = await page.send(.get, "/session", ownPage.merging(["cookie": "humon=unknown"]) { $1 })
-            #expect(answer.body == #"{"id":null}"#)
-            #expect(answer.setCookie?.hasPrefix("humon=; Max-Age=0") == true)
-            let ended = await page.send(.delete, "/session", ownPage)
-            #expect((ended.status, ended.setCookie) == (204, "humon=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict"))
+        let cookie = try #require(await page.send(.post, "/session", ownPage).cookie)
+        let other = try #require(await page.send(.post, "/session", ownPage).cookie)
+        let headers = ownPage.merging(["cookie": cookie]) { $1 }
+        for _ in 0..<2 {
+            let answer = await page.send(.delete, "/session", headers)
+            #expect(answer.status == 204)
+            #expect(answer.setCookie == "humon=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict")
+            #expect(try await page.recorded() == 3)
         }
-    }
-
-    @Test func `DELETE revokes the token of the session, also for the API, and a repetition changes nothing`() async throws {
-        try await TestPage.with { page in
-            let cookie = try #require(await page.send(.post, "/session", ownPage).cookie)
-            let other = try #require(await page.send(.post, "/session", ownPage).cookie)
-            let headers = ownPage.merging(["cookie": cookie]) { $1 }
-            for _ in 0..<2 {
-                let answer = await page.send(.delete, "/session", headers)
-                #expect(answer.status == 204)
-                #expect(answer.setCookie == "humon=; Max-Age=0; Path=/; HttpOnly; SameSite=Strict")
-                #expect(try await page.recorded() == 3)
-            }
-            #expect(await page.createEvent(cookie: cookie, ownPage).status == 401)
-            #expect(await page.send(.get, "/session", headers).body == #"{"id":null}"#)
-            #expect(await page.createEvent(cookie: other, ownPage).status == 200)
-        }
+        #expect(await page.createEvent(cookie: cookie, ownPage).status == 401)
+        #expect(await page.send(.get, "/session", headers).body == #"{"id":null}"#)
+        #expect(await page.createEvent(cookie: other, ownPage).status == 200)
     }
 
     @Test func `an address at its limit, and all addresses at theirs, get 429`() async throws {

@@ -7,12 +7,21 @@ import NIOCore
 import Postgres
 import ServiceLifecycle
 import TestDatabase
+import TestFixture
 import TestHTTP
+import Testing
 import Users
 
 @testable import HTTP
 @testable import HTTPServer
 @testable import Web
+
+extension Trait where Self == Fixture<TestPage> {
+    /// The map page and the API without a socket: ``page``.
+    static var page: Self { Self { try await TestPage.with(MapPage.Settings(), $0) } }
+}
+
+var page: TestPage { Fixture.current }
 
 /// The map page and the API on a database of their own, as `humon serve` composes them.
 struct TestPage: Sendable {
@@ -34,7 +43,7 @@ struct TestPage: Sendable {
     }
 
     static func with(
-        _ settings: MapPage.Settings = MapPage.Settings(), _ body: @escaping @Sendable (TestPage) async throws -> Void
+        _ settings: MapPage.Settings = MapPage.Settings(), _ body: @Sendable (TestPage) async throws -> Void
     ) async throws {
         let projections = StoredModule.all.projections
         try await TestDatabase.with(projections) { database in

@@ -35,7 +35,7 @@ public struct TestNode<Module: Sendable>: Sendable {
         _ database: TestDatabase, projections: [any Projection], dependencies: Dependencies = .system,
         sessionSettings: [String: String] = [:], listens: Bool = true,
         compose: @Sendable (inout Composition) throws -> (Module, [any Service]),
-        _ body: @escaping @Sendable (TestNode) async throws -> Void
+        _ body: @Sendable (TestNode) async throws -> Void
     ) async throws {
         @Sendable func configuration(connections: Int) -> PostgresConfiguration {
             var configuration = database.configuration(role: "log_app", connections: connections)

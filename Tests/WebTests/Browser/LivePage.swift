@@ -3,12 +3,25 @@ import Encoding
 import EventStore
 import Foundation
 import TestDatabase
+import TestFixture
 import TestServer
 import Testing
+
+extension Trait where Self == Fixture<LivePage> {
+    /// A server, a browser and another client: ``live``. The arguments are those of `LivePage.with`.
+    static func live(
+        _ arguments: [String] = [], preferences: String? = nil, environment: [String: String] = [:]
+    ) -> Self {
+        Self { try await LivePage.with(arguments, preferences: preferences, environment: environment, $0) }
+    }
+}
+
+var live: LivePage { Fixture.current }
 
 /// `humon serve` on a database of its own, a browser, and another client of the API.
 struct LivePage: Sendable {
     let page: BrowserPage
+    let server: HumonProcess
     let port: Int
     let directory: URL
     let database: TestDatabase
@@ -28,7 +41,7 @@ struct LivePage: Sendable {
     ///   - environment: of the server, besides the database and the secret
     static func with(
         _ arguments: [String] = [], preferences: String? = nil, environment: [String: String] = [:],
-        _ body: @Sendable (LivePage, HumonProcess) async throws -> Void
+        _ body: @Sendable (LivePage) async throws -> Void
     ) async throws {
         try await Capacity.browsers.use {
             try await TestDatabase.with(StoredModule.all.projections) { database in
@@ -41,7 +54,9 @@ struct LivePage: Sendable {
                         let token = try #require(try JSON(utf8: user.body.utf8)["device_token"]?.string)
                         try await BrowserPage.with(arguments, preferences: preferences, in: directory) { page in
                             try await body(
-                                LivePage(page: page, port: port, directory: directory, database: database, token: token), server)
+                                LivePage(
+                                    page: page, server: server, port: port, directory: directory, database: database, token: token
+                                ))
                         }
                     }
                 }
@@ -58,7 +73,7 @@ struct LivePage: Sendable {
     }
 
     /// Kills the server, runs the body, and starts the server again at the same port, for the rest of the test.
-    func restart(_ server: HumonProcess, while body: () async throws -> Void, then rest: () async throws -> Void) async throws {
+    func restart(while body: () async throws -> Void, then rest: () async throws -> Void) async throws {
         server.send(SIGKILL)
         _ = try await server.untilExit()
         try await body()
