@@ -66,7 +66,7 @@ let targets: [[Target]] = [
         tests: ["EmbeddedPostgres", "Telemetry", "TestChance", "TestDatabase", "TestFixture"]),
     library(
         "EmbeddedPostgres", [.logging, .serviceLifecycle, .subprocess, .systemPackage],
-        tests: ["Postgres", "TestDatabase", .logging]),
+        tests: ["Postgres", "TestDatabase", "TestFixture", .logging]),
     library(
         "EventStore",
         [

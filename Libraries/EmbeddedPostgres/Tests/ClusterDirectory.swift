@@ -3,6 +3,17 @@ import Foundation
 import Logging
 import Postgres
 import TestDatabase
+import TestFixture
+import Testing
+
+extension Trait where Self == Fixture<String> {
+    /// The path of a directory that does not exist yet, and that is removed with the test: ``directory``.
+    static func directory(named name: String = "humon-cluster") -> Self {
+        Self { try await withClusterDirectory(named: name, $0) }
+    }
+}
+
+var directory: String { Fixture.current }
 
 /// Passes the path of a directory that does not exist yet, and removes the directory afterwards.
 func withClusterDirectory<Value: Sendable>(

@@ -6,76 +6,69 @@ import Testing
 @testable import EmbeddedPostgres
 
 @Suite struct `Recovering a private PostgreSQL` {
-    @Test func `a postmaster that dies is started again immediately`() async throws {
-        try await withClusterDirectory { directory in
-            let cluster = try await start(in: directory)
-            _ = try await cluster.query("CREATE TABLE teas AS SELECT 'mate'::text AS name")
-            kill(try #require(try postmaster(in: directory)), SIGKILL)
-            try await cluster.stop()
-            try await withCluster(in: directory) { cluster async throws in
-                #expect(try await cluster.query("SELECT name FROM teas") == ["mate"])
-            }
+    @Test(.directory()) func `a postmaster that dies is started again immediately`() async throws {
+        let cluster = try await start(in: directory)
+        _ = try await cluster.query("CREATE TABLE teas AS SELECT 'mate'::text AS name")
+        kill(try #require(try postmaster(in: directory)), SIGKILL)
+        try await cluster.stop()
+        try await withCluster(in: directory) { cluster async throws in
+            #expect(try await cluster.query("SELECT name FROM teas") == ["mate"])
         }
     }
 
-    @Test func `a start takes over a PostgreSQL that goes on without its owner, and does not restart it`() async throws {
-        try await withClusterDirectory { directory in
-            let first = try await start(in: directory)
-            #expect(!first.isTakenOver)
-            let process = try #require(try postmaster(in: directory))
-            first.leave()
-            #expect(try await EmbeddedCluster.urlOfRunning(.init(directory: directory), logger: .quiet) == first.url)
-            try await withCluster(in: directory) { cluster async throws in
-                #expect(cluster.isTakenOver)
-                #expect(try postmaster(in: directory) == process)
-                #expect(try await cluster.query("SELECT 'reached'::text") == ["reached"])
-            }
-            #expect(try await EmbeddedCluster.urlOfRunning(.init(directory: directory), logger: .quiet) == nil)
+    @Test(.directory())
+    func `a start takes over a PostgreSQL that goes on without its owner, and does not restart it`() async throws {
+        let first = try await start(in: directory)
+        #expect(!first.isTakenOver)
+        let process = try #require(try postmaster(in: directory))
+        first.leave()
+        #expect(try await EmbeddedCluster.urlOfRunning(.init(directory: directory), logger: .quiet) == first.url)
+        try await withCluster(in: directory) { cluster async throws in
+            #expect(cluster.isTakenOver)
+            #expect(try postmaster(in: directory) == process)
+            #expect(try await cluster.query("SELECT 'reached'::text") == ["reached"])
         }
+        #expect(try await EmbeddedCluster.urlOfRunning(.init(directory: directory), logger: .quiet) == nil)
     }
 
     /// pg_ctl gives up after a second here. PostgreSQL recovers until the file `go` exists.
-    @Test func `a recovery that takes longer than pg_ctl waits is waited for and not begun again`() async throws {
-        try await withClusterDirectory { directory in
-            try await withCluster(in: directory) { _ in }
-            let layout = try Layout(directory: directory, superuser: "postgres")
-            let account = try Account.toRunPostgres()
-            let go = "\(directory)/cluster/go"
-            let signal = "\(directory)/cluster/recovery.signal"
-            try #require(FileManager.default.createFile(atPath: signal, contents: nil))
-            if let account = account.identity { try #require(chown(signal, account.user, account.group) == 0) }
-            let tools = try await ClusterCommands(
-                programs: .find(in: nil, majorVersion: layout.clusterVersion), account: account, layout: layout,
-                settings: ["restore_command": "until test -e '\(go)'; do sleep 0.1; done; false"], logger: .quiet,
-                startTimeoutSeconds: 1)
-            let starting = Task { try await tools.start() }
-            try await eventually("a postmaster") { tools.isPostmasterAlive }
-            let process = try postmaster(in: directory)
-            // pg_ctl gives up twice in this time.
-            try await Task.sleep(for: .seconds(2.5))
-            #expect(try postmaster(in: directory) == process)
-            #expect(FileManager.default.createFile(atPath: go, contents: nil))
-            try await starting.value
-            #expect(try postmaster(in: directory) == process)
-            try await tools.stop()
-        }
+    @Test(.directory()) func `a recovery that takes longer than pg_ctl waits is waited for and not begun again`() async throws {
+        try await withCluster(in: directory) { _ in }
+        let layout = try Layout(directory: directory, superuser: "postgres")
+        let account = try Account.toRunPostgres()
+        let go = "\(directory)/cluster/go"
+        let signal = "\(directory)/cluster/recovery.signal"
+        try #require(FileManager.default.createFile(atPath: signal, contents: nil))
+        if let account = account.identity { try #require(chown(signal, account.user, account.group) == 0) }
+        let tools = try await ClusterCommands(
+            programs: .find(in: nil, majorVersion: layout.clusterVersion), account: account, layout: layout,
+            settings: ["restore_command": "until test -e '\(go)'; do sleep 0.1; done; false"], logger: .quiet,
+            startTimeoutSeconds: 1)
+        let starting = Task { try await tools.start() }
+        try await eventually("a postmaster") { tools.isPostmasterAlive }
+        let process = try postmaster(in: directory)
+        // pg_ctl gives up twice in this time.
+        try await Task.sleep(for: .seconds(2.5))
+        #expect(try postmaster(in: directory) == process)
+        #expect(FileManager.default.createFile(atPath: go, contents: nil))
+        try await starting.value
+        #expect(try postmaster(in: directory) == process)
+        try await tools.stop()
     }
 
-    @Test func `a start removes the unfinished cluster that a killed initdb left`() async throws {
-        try await withClusterDirectory { directory in
-            let half = "\(directory)/cluster.unfinished"
-            try FileManager.default.createDirectory(atPath: "\(half)/base", withIntermediateDirectories: true)
-            try "15\n".write(toFile: "\(half)/PG_VERSION", atomically: true, encoding: .utf8)
-            // initdb runs as the account that PostgreSQL runs as.
-            if let account = try Account.toRunPostgres().identity {
-                for path in [half, "\(half)/base", "\(half)/PG_VERSION"] {
-                    try #require(chown(path, account.user, account.group) == 0)
-                }
+    @Test(.directory()) func `a start removes the unfinished cluster that a killed initdb left`() async throws {
+        let half = "\(directory)/cluster.unfinished"
+        try FileManager.default.createDirectory(atPath: "\(half)/base", withIntermediateDirectories: true)
+        try "15\n".write(toFile: "\(half)/PG_VERSION", atomically: true, encoding: .utf8)
+        // initdb runs as the account that PostgreSQL runs as.
+        if let account = try Account.toRunPostgres().identity {
+            for path in [half, "\(half)/base", "\(half)/PG_VERSION"] {
+                try #require(chown(path, account.user, account.group) == 0)
             }
-            try await withCluster(in: directory) { cluster async throws in
-                #expect(try await cluster.query("SELECT 'whole'::text") == ["whole"])
-                #expect(!FileManager.default.fileExists(atPath: half))
-            }
+        }
+        try await withCluster(in: directory) { cluster async throws in
+            #expect(try await cluster.query("SELECT 'whole'::text") == ["whole"])
+            #expect(!FileManager.default.fileExists(atPath: half))
         }
     }
 
@@ -97,13 +90,11 @@ import Testing
         #expect(bystander.isRunning)
     }
 
-    @Test func `a start ignores an empty pid file`() async throws {
-        try await withClusterDirectory { directory in
-            try await withCluster(in: directory) { _ in }
-            try "".write(toFile: "\(directory)/cluster/postmaster.pid", atomically: false, encoding: .utf8)
-            try await withCluster(in: directory) { cluster async throws in
-                #expect(try await cluster.query("SELECT 'started'::text") == ["started"])
-            }
+    @Test(.directory()) func `a start ignores an empty pid file`() async throws {
+        try await withCluster(in: directory) { _ in }
+        try "".write(toFile: "\(directory)/cluster/postmaster.pid", atomically: false, encoding: .utf8)
+        try await withCluster(in: directory) { cluster async throws in
+            #expect(try await cluster.query("SELECT 'started'::text") == ["started"])
         }
     }
 
