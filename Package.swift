@@ -93,7 +93,7 @@ let targets: [[Target]] = [
     part(
         "Events",
         ["Users", "EventStore", "Postgres", "Encoding", "SpatialIndex", .dequeModule, .logging, .serviceLifecycle],
-        tests: ["Postgres", "SpatialIndex", "TestChance", "TestDatabase", .serviceLifecycle]),
+        tests: ["Postgres", "SpatialIndex", "TestChance", "TestDatabase", "TestFixture", .serviceLifecycle]),
     part(
         "Attendances", ["Events", "Users", "EventStore", "Postgres", "Encoding", .logging, .serviceLifecycle],
         tests: ["Postgres", "TestDatabase", .serviceLifecycle]),

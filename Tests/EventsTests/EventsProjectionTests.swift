@@ -32,7 +32,7 @@ import Users
     }
 }
 
-@Suite struct `Writing the rows of events` {
+@Suite(.database) struct `Writing the rows of events` {
     /// Random histories of a few events, in the order of one log. Each begins with `EventCreated`; what follows may be anything,
     /// because an imported log may hold what the rules of this program refuse.
     private static func history(seed: UInt64) -> [EventEnvelope<EventDomainEvent>] {
@@ -54,16 +54,14 @@ import Users
     }
 
     @Test func `one batch, single domain events and batches of any size write the same rows`() async throws {
-        try await TestNode.withDatabase { database in
-            try await database.withClient(connections: 1) { client in
-                for seed in 0..<12 as Range<UInt64> {
-                    let history = Self.history(seed: seed)
-                    let whole = try await Self.rows(of: history, in: [history.count], client)
-                    let expected = history.reduce(into: [EventID: Event]()) { $0.apply($1) }
-                    #expect(whole == expected.values.sorted { $0.id.rawValue < $1.id.rawValue }, "seed \(seed)")
-                    for sizes in [[1], [2, 5, 13], [7, 1, 40]] {
-                        #expect(try await Self.rows(of: history, in: sizes, client) == whole, "seed \(seed), sizes \(sizes)")
-                    }
+        try await database.withClient(connections: 1) { client in
+            for seed in 0..<12 as Range<UInt64> {
+                let history = Self.history(seed: seed)
+                let whole = try await Self.rows(of: history, in: [history.count], client)
+                let expected = history.reduce(into: [EventID: Event]()) { $0.apply($1) }
+                #expect(whole == expected.values.sorted { $0.id.rawValue < $1.id.rawValue }, "seed \(seed)")
+                for sizes in [[1], [2, 5, 13], [7, 1, 40]] {
+                    #expect(try await Self.rows(of: history, in: sizes, client) == whole, "seed \(seed), sizes \(sizes)")
                 }
             }
         }

@@ -37,109 +37,100 @@ final class Recorder: EventChangeListener {
         try await eventually("an index that agrees with the new tables") { node.index.tables == tables }
     }
 
-    @Test func `differences are mended in place while two nodes write`() async throws {
-        try await TestNode.withDatabase { database in
-            let recorder = Recorder()
-            try await TestNode.with(database, listener: recorder) { first in
-                try await TestNode.with(database) { second in
-                    for number in 0..<40 { try await first.create(.at(number)) }
-                    let (there, here) = (EventDetails.at(7).place, EventDetails.picnic.place)
-                    var lies = EventIndex.Batch()
-                    lies.put(EventID(rawValue: 1), owner: .bob, version: 40, place: there, json: "Lie".utf8)
-                    lies.remove(EventID(rawValue: 2))
-                    lies.put(EventID(rawValue: 9_000), owner: .bob, version: 1, place: here, json: "Lie".utf8)
-                    Self.spoil(first, lies)
-                    try await withThrowingTaskGroup(of: Void.self) { group in
-                        for (number, node) in [first, second, first, second].enumerated() {
-                            group.addTask {
-                                for round in 0..<100 {
-                                    let id = EventID(rawValue: Int64(3 + 9 * number + round % 9))
-                                    try await node.update(id, to: .at(round))
-                                    #expect(first.index.state.isInUse)
-                                }
+    @Test(.database) func `differences are mended in place while two nodes write`() async throws {
+        let recorder = Recorder()
+        try await TestNode.with(database, listener: recorder) { first in
+            try await TestNode.with(database) { second in
+                for number in 0..<40 { try await first.create(.at(number)) }
+                let (there, here) = (EventDetails.at(7).place, EventDetails.picnic.place)
+                var lies = EventIndex.Batch()
+                lies.put(EventID(rawValue: 1), owner: .bob, version: 40, place: there, json: "Lie".utf8)
+                lies.remove(EventID(rawValue: 2))
+                lies.put(EventID(rawValue: 9_000), owner: .bob, version: 1, place: here, json: "Lie".utf8)
+                Self.spoil(first, lies)
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for (number, node) in [first, second, first, second].enumerated() {
+                        group.addTask {
+                            for round in 0..<100 {
+                                let id = EventID(rawValue: Int64(3 + 9 * number + round % 9))
+                                try await node.update(id, to: .at(round))
+                                #expect(first.index.state.isInUse)
                             }
                         }
-                        group.addTask { try await Self.rebuild(database, first) }
-                        try await group.waitForAll()
                     }
-                    #expect(recorder.counts == [2, 0])
-                    for node in [first, second] { #expect(try await node.module.verifyIndex().differences == []) }
-                    let last = try await first.create().position
-                    let found = try await [first.found(by: .everywhere, since: last), second.found(by: .everywhere, since: last)]
-                    #expect(found[0] == found[1] && found[0].count == 41)
+                    group.addTask { try await Self.rebuild(database, first) }
+                    try await group.waitForAll()
                 }
+                #expect(recorder.counts == [2, 0])
+                for node in [first, second] { #expect(try await node.module.verifyIndex().differences == []) }
+                let last = try await first.create().position
+                let found = try await [first.found(by: .everywhere, since: last), second.found(by: .everywhere, since: last)]
+                #expect(found[0] == found[1] && found[0].count == 41)
             }
         }
     }
 
-    @Test func `a content that was loaded from wrong tables is mended, and a hidden event comes back as the log has it`()
+    @Test(.database)
+    func `a content that was loaded from wrong tables is mended, and a hidden event comes back as the log has it`()
         async throws
     {
-        try await TestNode.withDatabase { database in
-            let recorder = Recorder()
-            try await TestNode.with(database) { node in
-                try await node.create()
-                try await node.hide(node.create(.concert).id)
-            }
-            _ = try await database.withClient { try await $0.query("UPDATE events_v1.events SET name = 'Lie', owner_id = 2") }
-            try await TestNode.with(database, listener: recorder) { node in
-                let before = try await node.module.view()
-                #expect(try await node.own(of: .bob).count == 1)
-                try await Self.rebuild(database, node)
-                #expect(recorder.counts == [2, 0])
-                let after = try await node.module.view()
-                // The log did not grow, and the lists changed all the same.
-                #expect(after.end == before.end && after.listMark != before.listMark)
-                try await node.unhide(EventID(rawValue: 2))
-                #expect(try await node.own(of: .bob).isEmpty)
-                #expect(try await node.own().map(\.rawValue) == [2, 1])
-                #expect(try await node.found(by: .everywhere).count { $0.contains("Lie") } == 0)
-                #expect(try await node.module.verifyIndex().differences == [])
-            }
+        let recorder = Recorder()
+        try await TestNode.with(database) { node in
+            try await node.create()
+            try await node.hide(node.create(.concert).id)
+        }
+        _ = try await database.withClient { try await $0.query("UPDATE events_v1.events SET name = 'Lie', owner_id = 2") }
+        try await TestNode.with(database, listener: recorder) { node in
+            let before = try await node.module.view()
+            #expect(try await node.own(of: .bob).count == 1)
+            try await Self.rebuild(database, node)
+            #expect(recorder.counts == [2, 0])
+            let after = try await node.module.view()
+            // The log did not grow, and the lists changed all the same.
+            #expect(after.end == before.end && after.listMark != before.listMark)
+            try await node.unhide(EventID(rawValue: 2))
+            #expect(try await node.own(of: .bob).isEmpty)
+            #expect(try await node.own().map(\.rawValue) == [2, 1])
+            #expect(try await node.found(by: .everywhere).count { $0.contains("Lie") } == 0)
+            #expect(try await node.module.verifyIndex().differences == [])
         }
     }
 
-    @Test func `equal tables begin no stream of changes again`() async throws {
-        try await TestNode.withDatabase { database in
-            let recorder = Recorder()
-            try await TestNode.with(database, listener: recorder) { node in
-                try await node.create()
-                try await Self.rebuild(database, node)
-                #expect(recorder.counts == [1, 0])
-            }
+    @Test(.database) func `equal tables begin no stream of changes again`() async throws {
+        let recorder = Recorder()
+        try await TestNode.with(database, listener: recorder) { node in
+            try await node.create()
+            try await Self.rebuild(database, node)
+            #expect(recorder.counts == [1, 0])
         }
     }
 
-    @Test func `a content with more than 10,000 differences is dropped and loaded`() async throws {
-        try await TestNode.withDatabase { database in
-            let recorder = Recorder()
-            try await TestNode.with(database, listener: recorder) { node in
-                try await node.create()
-                let place = EventDetails.picnic.place
-                var surplus = EventIndex.Batch()
-                for id in 2...Int64(IndexVerification.mendingLimit + 2) {
-                    surplus.put(EventID(rawValue: id), owner: .bob, version: 1, place: place, json: "Lie".utf8)
-                }
-                Self.spoil(node, surplus)
-                #expect(try await node.module.verifyIndex().differing == IndexVerification.mendingLimit + 1)
-                try await Self.rebuild(database, node)
-                #expect(recorder.counts == [2, 1])
-                #expect(node.index.content.count == 1)
+    @Test(.database) func `a content with more than 10,000 differences is dropped and loaded`() async throws {
+        let recorder = Recorder()
+        try await TestNode.with(database, listener: recorder) { node in
+            try await node.create()
+            let place = EventDetails.picnic.place
+            var surplus = EventIndex.Batch()
+            for id in 2...Int64(IndexVerification.mendingLimit + 2) {
+                surplus.put(EventID(rawValue: id), owner: .bob, version: 1, place: place, json: "Lie".utf8)
             }
+            Self.spoil(node, surplus)
+            #expect(try await node.module.verifyIndex().differing == IndexVerification.mendingLimit + 1)
+            try await Self.rebuild(database, node)
+            #expect(recorder.counts == [2, 1])
+            #expect(node.index.content.count == 1)
         }
     }
 
-    @Test func `a mend leaves out what changed since its comparison began`() async throws {
-        try await TestNode.with { node in
-            let (cancelled, other) = (try await node.create().id, try await node.create().id)
-            let held = try #require(node.index.content.index.snapshot.event(cancelled).map(HeldEvent.init))
-            node.index.writer.withLock { $0.changed = [] }
-            try await node.cancel(cancelled)
-            let outcomes: [EventID: IndexChanges.Outcome] = [
-                cancelled: IndexChanges.Outcome(version: 1, event: held), other: IndexChanges.Outcome(version: 0, event: nil),
-            ]
-            #expect(try node.index.mend(outcomes, by: "other tables") == 1)
-            #expect(node.index.content.count == 0)
-        }
+    @Test(.node()) func `a mend leaves out what changed since its comparison began`() async throws {
+        let (cancelled, other) = (try await node.create().id, try await node.create().id)
+        let held = try #require(node.index.content.index.snapshot.event(cancelled).map(HeldEvent.init))
+        node.index.writer.withLock { $0.changed = [] }
+        try await node.cancel(cancelled)
+        let outcomes: [EventID: IndexChanges.Outcome] = [
+            cancelled: IndexChanges.Outcome(version: 1, event: held), other: IndexChanges.Outcome(version: 0, event: nil),
+        ]
+        #expect(try node.index.mend(outcomes, by: "other tables") == 1)
+        #expect(node.index.content.count == 0)
     }
 }

@@ -36,20 +36,18 @@ private let away = NearestRequest.everywhere
         }
     }
 
-    @Test func `a node that starts while an event is hidden shows the event when it is unhidden`() async throws {
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database) { first in
-                let ids = try await [first.create(), first.create(.concert), first.create()].map(\.id)
-                try await first.cancel(ids[0])
-                try await first.hide(ids[1])
-                try await TestNode.with(database) { second in
-                    #expect(second.module.indexStatus.count == 1)
-                    #expect(try await second.own() == [ids[2]])
-                    let position = try await first.unhide(ids[1])
-                    #expect(try await second.module.view(atLeast: position).event(ids[1]) != nil)
-                    #expect(try await second.own() == [ids[2], ids[1]])
-                    #expect(try await second.module.verifyIndex().differences == [])
-                }
+    @Test(.database) func `a node that starts while an event is hidden shows the event when it is unhidden`() async throws {
+        try await TestNode.with(database) { first in
+            let ids = try await [first.create(), first.create(.concert), first.create()].map(\.id)
+            try await first.cancel(ids[0])
+            try await first.hide(ids[1])
+            try await TestNode.with(database) { second in
+                #expect(second.module.indexStatus.count == 1)
+                #expect(try await second.own() == [ids[2]])
+                let position = try await first.unhide(ids[1])
+                #expect(try await second.module.view(atLeast: position).event(ids[1]) != nil)
+                #expect(try await second.own() == [ids[2], ids[1]])
+                #expect(try await second.module.verifyIndex().differences == [])
             }
         }
     }

@@ -59,36 +59,35 @@ import Testing
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test func `searches that are too long for an event loop find the same events in a task, page by page`() async throws {
-        try await TestNode.with { node in
-            let (index, window) = (EventIndex(), Self.fill)
-            index.apply(window.batch, position: 1)
-            let snapshot = index.snapshot
-            let view = EventsView(
-                snapshot: snapshot, staleFor: nil, tablesMark: 0, longSearches: node.module.longSearches)
-            var near = NearestRequest(centre: Coordinates(lat: 10, lon: 20), radius: 20_000, window: window.narrow, limit: 60)
-            var box = BoxRequest(box: .everywhere, window: window.narrow, limit: 60)
-            for count in [60, 41] {
-                #expect(view.findImmediately(near) == nil)
-                let page = try await view.find(near)
-                #expect(page.texts == texts(of: snapshot.search(near).result()))
-                #expect(page.count == count)
-                near.after = page.next
-                #expect(view.findImmediately(box) == nil)
-                let boxed = try await view.find(box)
-                #expect(boxed.texts == texts(of: snapshot.search(box).result()))
-                #expect(boxed.count == count)
-                box.after = boxed.nextID
-            }
-            let across = "bbox=-10,-90,-20,90&zoom=2"
-            let clusters = try ClusterRequest(JSON(query: (across + "&from=\(window.from)&to=\(window.to)").utf8))
-            #expect(view.findImmediately(clusters) == nil)
-            let counted = try await view.find(clusters)
-            #expect(counted == EventClusterSearch(clusters, snapshot).result() && !counted.isEmpty)
-            // Most searches are short.
-            near = NearestRequest(centre: Coordinates(lat: 10, lon: 20), radius: 20_000, limit: 100)
-            #expect(view.findImmediately(near)?.count == 100)
+    @Test(.node()) func `searches that are too long for an event loop find the same events in a task, page by page`() async throws
+    {
+        let (index, window) = (EventIndex(), Self.fill)
+        index.apply(window.batch, position: 1)
+        let snapshot = index.snapshot
+        let view = EventsView(
+            snapshot: snapshot, staleFor: nil, tablesMark: 0, longSearches: node.module.longSearches)
+        var near = NearestRequest(centre: Coordinates(lat: 10, lon: 20), radius: 20_000, window: window.narrow, limit: 60)
+        var box = BoxRequest(box: .everywhere, window: window.narrow, limit: 60)
+        for count in [60, 41] {
+            #expect(view.findImmediately(near) == nil)
+            let page = try await view.find(near)
+            #expect(page.texts == texts(of: snapshot.search(near).result()))
+            #expect(page.count == count)
+            near.after = page.next
+            #expect(view.findImmediately(box) == nil)
+            let boxed = try await view.find(box)
+            #expect(boxed.texts == texts(of: snapshot.search(box).result()))
+            #expect(boxed.count == count)
+            box.after = boxed.nextID
         }
+        let across = "bbox=-10,-90,-20,90&zoom=2"
+        let clusters = try ClusterRequest(JSON(query: (across + "&from=\(window.from)&to=\(window.to)").utf8))
+        #expect(view.findImmediately(clusters) == nil)
+        let counted = try await view.find(clusters)
+        #expect(counted == EventClusterSearch(clusters, snapshot).result() && !counted.isEmpty)
+        // Most searches are short.
+        near = NearestRequest(centre: Coordinates(lat: 10, lon: 20), radius: 20_000, limit: 100)
+        #expect(view.findImmediately(near)?.count == 100)
     }
 
     /// Events of a moment each, at different times, and a window that overlaps a few of them in each leaf.

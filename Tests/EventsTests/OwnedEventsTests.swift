@@ -28,27 +28,25 @@ import Users
     }
 }
 
-@Suite struct `The quota of a user's live events` {
+@Suite(.database) struct `The quota of a user's live events` {
     @Test func `a creation beyond the quota is refused on each node, and a cancelled or hidden event makes room`() async throws {
         let refusal = EventRejection.tooManyEvents(maximum: 2)
-        try await TestNode.withDatabase { database in
-            try await TestNode.with(database, eventsPerUser: 2) { first in
-                let ids = try await [first.create(), first.create()].map(\.id)
-                await #expect(throws: refusal) { try await first.create() }
-                try await first.create(by: .bob)
-                try await first.cancel(ids[0])
-                try await first.create()
-                try await first.hide(ids[1])
-                let last = try await first.create().position
-                await #expect(throws: refusal) { try await first.create() }
-                // This node counts what it loads.
-                try await TestNode.with(database, eventsPerUser: 2) { second in
-                    await #expect(throws: refusal) { try await second.create() }
-                    #expect(try await second.own(since: last).count == 2)
-                    let position = try await second.create(by: .bob).position
-                    #expect(try await first.own(of: .bob, since: position).count == 2)
-                    await #expect(throws: refusal) { try await first.create(by: .bob) }
-                }
+        try await TestNode.with(database, eventsPerUser: 2) { first in
+            let ids = try await [first.create(), first.create()].map(\.id)
+            await #expect(throws: refusal) { try await first.create() }
+            try await first.create(by: .bob)
+            try await first.cancel(ids[0])
+            try await first.create()
+            try await first.hide(ids[1])
+            let last = try await first.create().position
+            await #expect(throws: refusal) { try await first.create() }
+            // This node counts what it loads.
+            try await TestNode.with(database, eventsPerUser: 2) { second in
+                await #expect(throws: refusal) { try await second.create() }
+                #expect(try await second.own(since: last).count == 2)
+                let position = try await second.create(by: .bob).position
+                #expect(try await first.own(of: .bob, since: position).count == 2)
+                await #expect(throws: refusal) { try await first.create(by: .bob) }
             }
         }
     }

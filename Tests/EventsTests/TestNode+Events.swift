@@ -4,9 +4,24 @@ import Postgres
 import ServiceLifecycle
 import SpatialIndex
 import TestDatabase
+import TestFixture
+import Testing
 import Users
 
 @testable import Events
+
+extension Trait where Self == Fixture<TestDatabase> {
+    /// A migrated database with an empty read model: ``database``.
+    static var database: Self { Self { try await TestDatabase.with([EventsProjection()], $0) } }
+}
+
+extension Trait where Self == Fixture<TestNode<EventsModule>> {
+    /// One server on a database of its own: ``node``.
+    static func node(listens: Bool = true) -> Self { Self { try await TestNode.with(listens: listens, $0) } }
+}
+
+var database: TestDatabase { Fixture.current }
+var node: TestNode<EventsModule> { Fixture.current }
 
 /// The events module of one server, with its index.
 extension TestNode where Module == EventsModule {
@@ -16,8 +31,7 @@ extension TestNode where Module == EventsModule {
         { event, bytes in bytes.append(contentsOf: "\(event.id.rawValue) of \(event.owner.rawValue): \(event.details)".utf8) }
     }
 
-    /// A migrated database with an empty read model.
-    static func withDatabase(_ body: @escaping @Sendable (TestDatabase) async throws -> Void) async throws {
+    static func withDatabase(_ body: @Sendable (TestDatabase) async throws -> Void) async throws {
         try await TestDatabase.with([EventsProjection()], body)
     }
 
@@ -28,7 +42,7 @@ extension TestNode where Module == EventsModule {
     static func with(
         _ database: TestDatabase, limitBytes: Int = 1_000_000_000, eventsPerUser: Int = 0, listens: Bool = true,
         isFilled: Bool = true, listener: (any EventChangeListener)? = nil,
-        _ body: @escaping @Sendable (TestNode) async throws -> Void
+        _ body: @Sendable (TestNode) async throws -> Void
     ) async throws {
         try await run(
             database, projections: [EventsProjection()], listens: listens,
@@ -54,7 +68,7 @@ extension TestNode where Module == EventsModule {
     /// Runs one server on a database of its own.
     static func with(
         limitBytes: Int = 1_000_000_000, listens: Bool = true,
-        _ body: @escaping @Sendable (TestNode) async throws -> Void
+        _ body: @Sendable (TestNode) async throws -> Void
     ) async throws {
         try await withDatabase { try await with($0, limitBytes: limitBytes, listens: listens, body) }
     }
