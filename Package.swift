@@ -133,7 +133,7 @@ let targets: [[Target]] = [
         exclude: ["Demo/cities.tsv"],
         tests: [
             "humon", "HTTP", "HTTPServer", "EventStore", "Encoding", "Postgres", "TestChance", "TestDatabase", "TestExposition",
-            "TestRelease", "TestServer", .argumentParser, "Hashing", .logging, .nioHTTP1,
+            "TestFixture", "TestRelease", "TestServer", .argumentParser, "Hashing", .logging, .nioHTTP1,
         ]),
     [
         .executableTarget(name: "humon", dependencies: ["App"]),

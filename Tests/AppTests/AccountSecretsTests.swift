@@ -5,7 +5,7 @@ import TestDatabase
 import TestServer
 import Testing
 
-@Suite struct `The secrets of accounts` {
+@Suite(.database, .directory) struct `The secrets of accounts` {
     private static let email = "ann.of.nowhere@example.org"
     private static let password = "correct.horse.battery"
     private static let wrong = "wrong.horse.battery"
@@ -50,47 +50,43 @@ import Testing
     }
 
     @Test func `no log line, metric, error or command shows an address, a password, a token or a title`() async throws {
-        try await TestDatabase.with { database in
-            try await HumonProcess.withDirectory { directory in
-                let environment = [
-                    "DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret, "HUMON_LOG_LEVEL": "trace",
-                ]
-                try await HumonProcess.withServer(in: directory, environment: environment) { server, port in
-                    let base = "http://127.0.0.1:\(port)"
-                    let tokens = try await Self.run(base)
-                    let operators = "http://127.0.0.1:\(try #require(server.adminPort))"
-                    var outputs = ["metrics": try await exchange("GET", operators + "/metrics").body]
-                    for command in [
-                        ["log", "search"], ["log", "search", "--json"], ["streams", "show", "account-1"],
-                        ["streams", "show", "task-1"],
-                        ["streams", "state", "account-1"], ["log", "verify"],
-                        ["projections", "verify", "--all"],
-                    ] {
-                        let result = try await HumonProcess.run(command, in: directory, environment: environment).succeeded()
-                        outputs[command.joined(separator: " ")] = result.output + result.error
-                    }
-                    // Errors of the database, in the server's log.
-                    _ = try await database.withClient { try await $0.query("DROP SCHEMA accounts_v1 CASCADE") }
-                    for path in ["/v1/users/sign_in", "/v1/users"] {
-                        let answer = try await exchange(
-                            "POST", base + path, headers: Self.form, body: Self.user(Self.password), attempts: 1)
-                        #expect(answer.status >= 500, "\(path) \(answer.status)")
-                        outputs[path] = answer.body
-                    }
-                    let failed = try await exchange("GET", base + "/v1/tasks?authentication_token=\(tokens[0])", attempts: 1)
-                    #expect(failed.status >= 500)
-                    try await eventually("the log of the last request") {
-                        server.error.matches(of: /a request (failed|could not be served now)/).count >= 3
-                    }
-                    outputs["log"] = server.output + server.error
-                    #expect(outputs["log"]?.contains("/v1/users/sign_in") == true)
-                    #expect(outputs["log search"]?.contains("AccountCreated") == true)
-                    let secrets =
-                        ["ann.of.nowhere", "Ann.Nobody", Self.password, Self.wrong, "$scrypt", "Meet.the.dentist"] + tokens
-                    for (name, output) in outputs {
-                        for secret in secrets { #expect(!output.contains(secret), "\(name) shows \(secret)") }
-                    }
-                }
+        let environment = [
+            "DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret, "HUMON_LOG_LEVEL": "trace",
+        ]
+        try await HumonProcess.withServer(in: directory, environment: environment) { server, port in
+            let base = "http://127.0.0.1:\(port)"
+            let tokens = try await Self.run(base)
+            let operators = "http://127.0.0.1:\(try #require(server.adminPort))"
+            var outputs = ["metrics": try await exchange("GET", operators + "/metrics").body]
+            for command in [
+                ["log", "search"], ["log", "search", "--json"], ["streams", "show", "account-1"],
+                ["streams", "show", "task-1"],
+                ["streams", "state", "account-1"], ["log", "verify"],
+                ["projections", "verify", "--all"],
+            ] {
+                let result = try await HumonProcess.run(command, in: directory, environment: environment).succeeded()
+                outputs[command.joined(separator: " ")] = result.output + result.error
+            }
+            // Errors of the database, in the server's log.
+            _ = try await database.withClient { try await $0.query("DROP SCHEMA accounts_v1 CASCADE") }
+            for path in ["/v1/users/sign_in", "/v1/users"] {
+                let answer = try await exchange(
+                    "POST", base + path, headers: Self.form, body: Self.user(Self.password), attempts: 1)
+                #expect(answer.status >= 500, "\(path) \(answer.status)")
+                outputs[path] = answer.body
+            }
+            let failed = try await exchange("GET", base + "/v1/tasks?authentication_token=\(tokens[0])", attempts: 1)
+            #expect(failed.status >= 500)
+            try await eventually("the log of the last request") {
+                server.error.matches(of: /a request (failed|could not be served now)/).count >= 3
+            }
+            outputs["log"] = server.output + server.error
+            #expect(outputs["log"]?.contains("/v1/users/sign_in") == true)
+            #expect(outputs["log search"]?.contains("AccountCreated") == true)
+            let secrets =
+                ["ann.of.nowhere", "Ann.Nobody", Self.password, Self.wrong, "$scrypt", "Meet.the.dentist"] + tokens
+            for (name, output) in outputs {
+                for secret in secrets { #expect(!output.contains(secret), "\(name) shows \(secret)") }
             }
         }
     }

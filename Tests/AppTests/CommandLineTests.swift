@@ -25,32 +25,27 @@ import Testing
         #expect(Version.current.wholeMatch(of: /\d+\.\d+\.\d+/) != nil)
     }
 
-    @Test func `with --database uses that database instead of DATABASE_URL and DATABASE_URL_FILE`() async throws {
-        try await TestDatabase.with { database in
-            try await HumonProcess.withDirectory { directory in
-                for environment in [
-                    ["DATABASE_URL": "postgres://humon@127.0.0.1:1/humon"], ["DATABASE_URL_FILE": "/nowhere"], [:],
-                ] {
-                    let result = try await Self.humon(directory, environment, "log", "stats", "--database", database.url)
-                    #expect((result.status, result.output) == (0, "The log is empty.\n"), "\(result.error)")
-                }
-                let empty = try await Self.humon(directory, [:], "log", "stats", "--database", "")
-                #expect(empty.status == 64)
-            }
+    @Test(.database, .directory)
+    func `with --database uses that database instead of DATABASE_URL and DATABASE_URL_FILE`() async throws {
+        for environment in [
+            ["DATABASE_URL": "postgres://humon@127.0.0.1:1/humon"], ["DATABASE_URL_FILE": "/nowhere"], [:],
+        ] {
+            let result = try await Self.humon(directory, environment, "log", "stats", "--database", database.url)
+            #expect((result.status, result.output) == (0, "The log is empty.\n"), "\(result.error)")
         }
+        let empty = try await Self.humon(directory, [:], "log", "stats", "--database", "")
+        #expect(empty.status == 64)
     }
 
-    @Test func `never shows the password of the URL after --database`() async throws {
-        try await HumonProcess.withDirectory { directory in
-            for (arguments, url) in [
-                (["doctor"], "postgres://humon:hush-hush@127.0.0.1:1/humon"), (["serve"], "hush-hush"),
-                (["log", "stats", "--limit"], "postgres://humon:hush-hush@:x:/?a=b"),
-            ] {
-                let result = try await HumonProcess.run(
-                    arguments + ["--database", url], in: directory, environment: ["TB_APP_SECRET": HumonProcess.secret])
-                #expect(result.status != 0)
-                #expect(!result.error.contains("hush") && !result.output.contains("hush"), "\(result.error)\(result.output)")
-            }
+    @Test(.directory) func `never shows the password of the URL after --database`() async throws {
+        for (arguments, url) in [
+            (["doctor"], "postgres://humon:hush-hush@127.0.0.1:1/humon"), (["serve"], "hush-hush"),
+            (["log", "stats", "--limit"], "postgres://humon:hush-hush@:x:/?a=b"),
+        ] {
+            let result = try await HumonProcess.run(
+                arguments + ["--database", url], in: directory, environment: ["TB_APP_SECRET": HumonProcess.secret])
+            #expect(result.status != 0)
+            #expect(!result.error.contains("hush") && !result.output.contains("hush"), "\(result.error)\(result.output)")
         }
     }
 
@@ -81,38 +76,37 @@ import Testing
         return Dictionary(rows.map { ($0["name"]?.word ?? "", $0) }) { first, _ in first }
     }
 
-    @Test func `shows each value with its source, and no secret, and exits with 2 if one is unusable or unknown`() async throws {
-        try await HumonProcess.withDirectory { directory in
-            let token = "0123456789abcdef-hush"
-            try "\(token)\n".write(to: directory.appending(path: "token"), atomically: true, encoding: .utf8)
-            try "HUMON_HOST=127.0.0.2\nHUMON_PORT=1\nTB_APP_SECRET=hush-hush\n".write(
-                to: directory.appending(path: ".env"), atomically: true, encoding: .utf8)
-            let environment = [
-                "DATABASE_URL": "postgres://humon:hush@127.0.0.1/humon", "HUMON_PORT": "8090", "HUMON_ADMIN_TOKEN_FILE": "token",
-            ]
-            let table = try await HumonProcess.run(["settings"], in: directory, environment: environment).succeeded()
-            #expect(table.output.contains(/HUMON_PORT +8090 +environment +8080 +The port/))
-            let faulty = environment.merging(["HUMON_STREAMS": "tea", "HUMON_PROT": "1"]) { $1 }
-            let result = try await HumonProcess.run(["settings", "--json"], in: directory, environment: faulty)
-            #expect(result.status == 2)
-            #expect(result.error.contains("HUMON_PROT is not a setting of humon"), "\(result.error)")
-            #expect(result.error.contains("HUMON_STREAMS must be a whole number from "), "\(result.error)")
-            let rows = try Self.rows(result.output)
-            #expect(rows.count == 38)
-            for (name, value, source) in [
-                ("HUMON_PORT", "8090", "environment"), ("HUMON_HOST", "127.0.0.2", ".env"), ("HUMON_REQUESTS", "256", "default"),
-                ("DATABASE_URL", "(hidden)", "environment"), ("TB_APP_SECRET", "(hidden)", ".env"),
-                ("HUMON_ADMIN_TOKEN", "(hidden)", "file"),
-            ] {
-                #expect(rows[name]?["value"]?.word == value, "\(name)")
-                #expect(rows[name]?["source"]?.word == source, "\(name)")
-            }
-            #expect(rows["HUMON_STREAMS"]?["value"]?.word == "(unusable)")
-            #expect(rows["HUMON_TILES"]?["value"] == .null)
-            #expect(rows["HUMON_PORT"]?["default"]?.word == "8080")
-            #expect(rows["HUMON_PORT"]?["help"]?.word.isEmpty == false)
-            #expect(!(result.output + result.error + table.output).contains("hush"))
+    @Test(.directory)
+    func `shows each value with its source, and no secret, and exits with 2 if one is unusable or unknown`() async throws {
+        let token = "0123456789abcdef-hush"
+        try "\(token)\n".write(to: directory.appending(path: "token"), atomically: true, encoding: .utf8)
+        try "HUMON_HOST=127.0.0.2\nHUMON_PORT=1\nTB_APP_SECRET=hush-hush\n".write(
+            to: directory.appending(path: ".env"), atomically: true, encoding: .utf8)
+        let environment = [
+            "DATABASE_URL": "postgres://humon:hush@127.0.0.1/humon", "HUMON_PORT": "8090", "HUMON_ADMIN_TOKEN_FILE": "token",
+        ]
+        let table = try await HumonProcess.run(["settings"], in: directory, environment: environment).succeeded()
+        #expect(table.output.contains(/HUMON_PORT +8090 +environment +8080 +The port/))
+        let faulty = environment.merging(["HUMON_STREAMS": "tea", "HUMON_PROT": "1"]) { $1 }
+        let result = try await HumonProcess.run(["settings", "--json"], in: directory, environment: faulty)
+        #expect(result.status == 2)
+        #expect(result.error.contains("HUMON_PROT is not a setting of humon"), "\(result.error)")
+        #expect(result.error.contains("HUMON_STREAMS must be a whole number from "), "\(result.error)")
+        let rows = try Self.rows(result.output)
+        #expect(rows.count == 38)
+        for (name, value, source) in [
+            ("HUMON_PORT", "8090", "environment"), ("HUMON_HOST", "127.0.0.2", ".env"), ("HUMON_REQUESTS", "256", "default"),
+            ("DATABASE_URL", "(hidden)", "environment"), ("TB_APP_SECRET", "(hidden)", ".env"),
+            ("HUMON_ADMIN_TOKEN", "(hidden)", "file"),
+        ] {
+            #expect(rows[name]?["value"]?.word == value, "\(name)")
+            #expect(rows[name]?["source"]?.word == source, "\(name)")
         }
+        #expect(rows["HUMON_STREAMS"]?["value"]?.word == "(unusable)")
+        #expect(rows["HUMON_TILES"]?["value"] == .null)
+        #expect(rows["HUMON_PORT"]?["default"]?.word == "8080")
+        #expect(rows["HUMON_PORT"]?["help"]?.word.isEmpty == false)
+        #expect(!(result.output + result.error + table.output).contains("hush"))
     }
 
     @Test func `has a name of its own for each setting`() {

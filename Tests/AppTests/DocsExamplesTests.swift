@@ -3,7 +3,7 @@ import TestDatabase
 import TestServer
 import Testing
 
-@Suite struct `The operating guide` {
+@Suite(.directory) struct `The operating guide` {
     private static let root = Repository.root
 
     /// Replaces the values that differ in each run: moments, durations, sizes, ids, versions of PostgreSQL, and the width of columns.
@@ -21,17 +21,15 @@ import Testing
 
     @Test func `the operating guide shows the real output of its commands`() async throws {
         let written = try String(contentsOf: Self.root.appending(path: "docs/operating.md"), encoding: .utf8)
-        try await HumonProcess.withDirectory { directory in
-            let result = try await HumonProcess.run(
-                [HumonProcess.executable.path], in: directory, executable: Self.root.appending(path: "scripts/docs-examples"),
-                within: .seconds(600)
-            ).succeeded()
-            let (expected, found) = (Self.normalised(written), Self.normalised(result.output))
-            for difference in found.difference(from: expected) {
-                switch difference {
-                case .insert(let line, let text, _): Issue.record("line \(line + 1) should be: \(text)")
-                case .remove(let line, let text, _): Issue.record("line \(line + 1) of the guide is no real output: \(text)")
-                }
+        let result = try await HumonProcess.run(
+            [HumonProcess.executable.path], in: directory, executable: Self.root.appending(path: "scripts/docs-examples"),
+            within: .seconds(600)
+        ).succeeded()
+        let (expected, found) = (Self.normalised(written), Self.normalised(result.output))
+        for difference in found.difference(from: expected) {
+            switch difference {
+            case .insert(let line, let text, _): Issue.record("line \(line + 1) should be: \(text)")
+            case .remove(let line, let text, _): Issue.record("line \(line + 1) of the guide is no real output: \(text)")
             }
         }
     }

@@ -99,36 +99,35 @@ import Testing
             hint: "Run humon migrate.", cure: "SELECT 1"),
     ]
 
-    @Test func `a sound database has no bad check, and each defect gives a bad check with a hint`() async throws {
-        try await HumonProcess.withDatabase { database, directory, environment in
-            try await HumonProcess.run(["demo", "--events", "20"], in: directory, environment: environment).succeeded()
-            let (status, lines) = try await Self.screen(directory, environment)
-            #expect(status == 0)
-            #expect(Set(lines.keys) == Set(Self.names))
-            // The cluster of the tests runs without fsync, a query on a busy machine may be slow, and there is no erasure list. All are
-            // only warnings.
-            for (name, line) in lines where !["database", "durability", "erasures file"].contains(name) {
-                #expect(line["state"] == "ok", "\(line.text)")
-            }
-            #expect(lines["database"]?["state"] != "bad", "\(lines)")
-            #expect(lines["durability"]?["state"] == "warn")
-            #expect(lines["erasures file"]?["state"] == "warn")
-            #expect(lines["erasures file"]?.text.contains("HUMON_ERASURES is not set") == true)
-            #expect(lines["durability"]?.text.contains("fsync") == true)
+    @Test(.emptyDatabase, .directory)
+    func `a sound database has no bad check, and each defect gives a bad check with a hint`() async throws {
+        try await HumonProcess.run(["demo", "--events", "20"], in: directory, environment: environment).succeeded()
+        let (status, lines) = try await Self.screen(directory, environment)
+        #expect(status == 0)
+        #expect(Set(lines.keys) == Set(Self.names))
+        // The cluster of the tests runs without fsync, a query on a busy machine may be slow, and there is no erasure list. All are
+        // only warnings.
+        for (name, line) in lines where !["database", "durability", "erasures file"].contains(name) {
+            #expect(line["state"] == "ok", "\(line.text)")
+        }
+        #expect(lines["database"]?["state"] != "bad", "\(lines)")
+        #expect(lines["durability"]?["state"] == "warn")
+        #expect(lines["erasures file"]?["state"] == "warn")
+        #expect(lines["erasures file"]?.text.contains("HUMON_ERASURES is not set") == true)
+        #expect(lines["durability"]?.text.contains("fsync") == true)
 
-            try await database.withClient(connections: 1) { client in
-                for ailment in Self.ailments {
-                    try await client.withConnection { try await $0.execute(script: ailment.script) }
-                    let (status, lines) = try await Self.screen(directory, environment)
-                    #expect(status == (ailment.state == "bad" ? 2 : 0), "\(ailment.script)")
-                    let line = lines[ailment.check] ?? .null
-                    #expect(line["state"] == .string(ailment.state), "\(ailment.script): \(line.text)")
-                    #expect(line["result"]?.word.contains(ailment.result) == true, "\(ailment.script): \(line.text)")
-                    #expect(line["hint"]?.word.contains(ailment.hint) == true, "\(ailment.script): \(line.text)")
-                    // Every report has the same lines.
-                    #expect(Set(lines.keys) == Set(Self.names), "\(ailment.script)")
-                    try await client.withConnection { try await $0.execute(script: ailment.cure) }
-                }
+        try await database.withClient(connections: 1) { client in
+            for ailment in Self.ailments {
+                try await client.withConnection { try await $0.execute(script: ailment.script) }
+                let (status, lines) = try await Self.screen(directory, environment)
+                #expect(status == (ailment.state == "bad" ? 2 : 0), "\(ailment.script)")
+                let line = lines[ailment.check] ?? .null
+                #expect(line["state"] == .string(ailment.state), "\(ailment.script): \(line.text)")
+                #expect(line["result"]?.word.contains(ailment.result) == true, "\(ailment.script): \(line.text)")
+                #expect(line["hint"]?.word.contains(ailment.hint) == true, "\(ailment.script): \(line.text)")
+                // Every report has the same lines.
+                #expect(Set(lines.keys) == Set(Self.names), "\(ailment.script)")
+                try await client.withConnection { try await $0.execute(script: ailment.cure) }
             }
         }
     }
@@ -174,56 +173,53 @@ import Testing
         }
     }
 
-    @Test func `the doctor needs only the reading role`() async throws {
-        try await HumonProcess.withDatabase { database, directory in
-            try await HumonProcess.run(["demo", "--events", "5"], on: database).succeeded()
-            let login = "operator_\(UUID().uuidString.prefix(8).lowercased())"
-            try await database.withClient { client in
-                _ = try await client.run([
-                    "CREATE ROLE \(identifier: login) LOGIN", "GRANT log_reader TO \(identifier: login)",
-                ])
-            }
-            let environment = ["DATABASE_URL": "\(database.url) user=\(login)", "TB_APP_SECRET": HumonProcess.secret]
-            let result = try await HumonProcess.run(["doctor"], in: directory, environment: environment)
-            try await database.withClient { client in
-                _ = try await client.run(["DROP OWNED BY \(identifier: login)", "DROP ROLE \(identifier: login)"])
-            }
-            #expect(result.status == 0, "\(result.output)")
-            #expect(
-                result.output.contains(
-                    /\ndurability +Set fsync, full_page_writes = on in PostgreSQL's configuration, and reload it.\n/))
-            #expect(result.output.contains(/read model events +ok +version \d+, in step with the log\n/))
+    @Test(.emptyDatabase, .directory) func `the doctor needs only the reading role`() async throws {
+        try await HumonProcess.run(["demo", "--events", "5"], on: database).succeeded()
+        let login = "operator_\(UUID().uuidString.prefix(8).lowercased())"
+        try await database.withClient { client in
+            _ = try await client.run([
+                "CREATE ROLE \(identifier: login) LOGIN", "GRANT log_reader TO \(identifier: login)",
+            ])
         }
+        let environment = ["DATABASE_URL": "\(database.url) user=\(login)", "TB_APP_SECRET": HumonProcess.secret]
+        let result = try await HumonProcess.run(["doctor"], in: directory, environment: environment)
+        try await database.withClient { client in
+            _ = try await client.run(["DROP OWNED BY \(identifier: login)", "DROP ROLE \(identifier: login)"])
+        }
+        #expect(result.status == 0, "\(result.output)")
+        #expect(
+            result.output.contains(
+                /\ndurability +Set fsync, full_page_writes = on in PostgreSQL's configuration, and reload it.\n/))
+        #expect(result.output.contains(/read model events +ok +version \d+, in step with the log\n/))
     }
 
-    @Test func `the doctor prints every check without a database, without migrations and without usable settings`() async throws {
-        try await HumonProcess.withDatabase { database, directory in
-            let away = try await Self.screen(
-                directory, ["DATABASE_URL": "postgres://humon@127.0.0.1:1/humon", "TB_APP_SECRET": HumonProcess.secret])
-            #expect(away.status == 2)
-            #expect(Set(away.lines.keys) == Set(Self.names))
-            #expect(away.lines["settings"]?["state"] == "ok")
-            #expect(away.lines["database"]?["state"] == "bad")
-            #expect(away.lines["clock"]?["result"] == "not checked: no database was reached")
+    @Test(.emptyDatabase, .directory)
+    func `the doctor prints every check without a database, without migrations and without usable settings`() async throws {
+        let away = try await Self.screen(
+            directory, ["DATABASE_URL": "postgres://humon@127.0.0.1:1/humon", "TB_APP_SECRET": HumonProcess.secret])
+        #expect(away.status == 2)
+        #expect(Set(away.lines.keys) == Set(Self.names))
+        #expect(away.lines["settings"]?["state"] == "ok")
+        #expect(away.lines["database"]?["state"] == "bad")
+        #expect(away.lines["clock"]?["result"] == "not checked: no database was reached")
 
-            let none = try await Self.screen(directory, ["TB_APP_SECRET": HumonProcess.secret])
-            #expect(none.lines["database"]?["result"]?.word.contains("has no database yet") == true)
+        let none = try await Self.screen(directory, ["TB_APP_SECRET": HumonProcess.secret])
+        #expect(none.lines["database"]?["result"]?.word.contains("has no database yet") == true)
 
-            try FileManager.default.createDirectory(at: directory.appending(path: "data"), withIntermediateDirectories: false)
-            let empty = try await Self.screen(directory, ["TB_APP_SECRET": HumonProcess.secret])
-            #expect(empty.lines["disk"]?["result"]?.word.contains("the size of the database is unknown") == true)
+        try FileManager.default.createDirectory(at: directory.appending(path: "data"), withIntermediateDirectories: false)
+        let empty = try await Self.screen(directory, ["TB_APP_SECRET": HumonProcess.secret])
+        #expect(empty.lines["disk"]?["result"]?.word.contains("the size of the database is unknown") == true)
 
-            let unusable = try await Self.screen(directory, ["HUMON_PORT": "tea"])
-            #expect(unusable.lines["settings"]?["result"] == "HUMON_PORT must be a whole number from 0 to 65535.")
-            #expect(Set(unusable.lines.keys) == Set(Self.names))
+        let unusable = try await Self.screen(directory, ["HUMON_PORT": "tea"])
+        #expect(unusable.lines["settings"]?["result"] == "HUMON_PORT must be a whole number from 0 to 65535.")
+        #expect(Set(unusable.lines.keys) == Set(Self.names))
 
-            let misspelt = try await Self.screen(directory, ["DATABASE_URL": database.url, "HUMON_PROT": "1"])
-            #expect(misspelt.status == 2)
-            #expect(misspelt.lines["settings"]?["result"]?.word.contains("HUMON_PROT is not a setting") == true)
-            #expect(misspelt.lines["database"]?["state"] == "ok")
-            #expect(misspelt.lines["migrations"]?["hint"] == "Run humon migrate.")
-            #expect(misspelt.lines["log"]?["state"] == "bad")
-        }
+        let misspelt = try await Self.screen(directory, ["DATABASE_URL": database.url, "HUMON_PROT": "1"])
+        #expect(misspelt.status == 2)
+        #expect(misspelt.lines["settings"]?["result"]?.word.contains("HUMON_PROT is not a setting") == true)
+        #expect(misspelt.lines["database"]?["state"] == "ok")
+        #expect(misspelt.lines["migrations"]?["hint"] == "Run humon migrate.")
+        #expect(misspelt.lines["log"]?["state"] == "bad")
     }
 }
 

@@ -47,20 +47,18 @@ import Testing
         }
     }
 
-    @Test func `stops a command with the line, and its values count whatever editor wrote it`() async throws {
-        try await HumonProcess.withDirectory { directory in
-            func settings(_ text: String, _ environment: [String: String] = [:]) async throws -> HumonProcess.Result {
-                try text.write(to: directory.appending(path: ".env"), atomically: true, encoding: .utf8)
-                return try await HumonProcess.run(["settings", "--json"], in: directory, environment: environment)
-            }
-            let read = try await settings("\u{FEFF}# my settings\r\nexport HUMON_HOST=\"127.0.0.2\"\r\n")
-            #expect(read.output.contains(#""value":"127.0.0.2""#), "\(read.output)\(read.error)")
-            let unknown = try await settings("\u{FEFF}HUMON_COLOUR=red\r\n")
-            #expect((unknown.status, unknown.error.contains("HUMON_COLOUR is not a setting")) == (2, true), "\(unknown.error)")
-            let refused = try await settings("HUMON_HOST=1\nHUMON_PORT 9000\n")
-            #expect((refused.status, refused.error.contains("Line 2 of .env cannot be read")) == (1, true), "\(refused.error)")
-            let quoted = try await settings("", ["HUMON_POSTGRES_BIN": #""/srv/x""#])
-            #expect((quoted.status, quoted.error.contains("HUMON_POSTGRES_BIN has quotes")) == (2, true), "\(quoted.error)")
+    @Test(.directory) func `stops a command with the line, and its values count whatever editor wrote it`() async throws {
+        func settings(_ text: String, _ environment: [String: String] = [:]) async throws -> HumonProcess.Result {
+            try text.write(to: directory.appending(path: ".env"), atomically: true, encoding: .utf8)
+            return try await HumonProcess.run(["settings", "--json"], in: directory, environment: environment)
         }
+        let read = try await settings("\u{FEFF}# my settings\r\nexport HUMON_HOST=\"127.0.0.2\"\r\n")
+        #expect(read.output.contains(#""value":"127.0.0.2""#), "\(read.output)\(read.error)")
+        let unknown = try await settings("\u{FEFF}HUMON_COLOUR=red\r\n")
+        #expect((unknown.status, unknown.error.contains("HUMON_COLOUR is not a setting")) == (2, true), "\(unknown.error)")
+        let refused = try await settings("HUMON_HOST=1\nHUMON_PORT 9000\n")
+        #expect((refused.status, refused.error.contains("Line 2 of .env cannot be read")) == (1, true), "\(refused.error)")
+        let quoted = try await settings("", ["HUMON_POSTGRES_BIN": #""/srv/x""#])
+        #expect((quoted.status, quoted.error.contains("HUMON_POSTGRES_BIN has quotes")) == (2, true), "\(quoted.error)")
     }
 }

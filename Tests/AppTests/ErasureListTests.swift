@@ -63,43 +63,41 @@ import Testing
         }
     }
 
-    @Test func `the doctor compares the list with the log, and changes nothing`() async throws {
-        try await HumonProcess.withDatabase { database, directory, environment in
-            let list = directory.appending(path: "erasures").path
-            let settings = environment.merging(["HUMON_ERASURES": list]) { $1 }
-            func check() async throws -> (state: JSON, result: JSON) {
-                let result = try await HumonProcess.run(["doctor", "--json"], in: directory, environment: settings)
-                let lines = try result.output.split(separator: "\n").map { try JSON(utf8: Array($0.utf8)) }
-                let line = lines.first { $0["check"] == "erasures file" } ?? .null
-                return (line["state"] ?? .null, line["result"] ?? .null)
-            }
-            try FileManager.default.createDirectory(atPath: list, withIntermediateDirectories: false)
-            // Before anything changes.
-            let refused = try await HumonProcess.run(["serve"], in: directory, environment: settings)
-            #expect(refused.status == 1 && refused.error.contains("Cannot use the erasure list \(list): "), "\(refused.error)")
-            let isMigrated = try await database.withClient { client in
-                try await client.query("SELECT to_regclass('log.recorded_events') IS NOT NULL").decode(Bool.self)
-            }
-            #expect(isMigrated == [false])
-
-            try await HumonProcess.run(["demo", "--events", "5"], in: directory, environment: environment).succeeded()
-            #expect(try await check().state == "bad")
-            try FileManager.default.removeItem(atPath: list)
-            #expect(try await check() == ("ok", "lines of this log: 0"))
-            try await HumonProcess.run(["users", "erase", "1", "--yes"], in: directory, environment: settings).succeeded()
-            #expect(try await check() == ("warn", "lines of this log: 0; erasures without a line: 1"))
-            #expect(!FileManager.default.fileExists(atPath: list))
-            try await HumonProcess.withServer(in: directory, environment: settings) { _, _ in
-                try await eventually("the line") { try await check() == ("ok", "lines of this log: 1") }
-            }
-            let damaged = try String(contentsOfFile: list, encoding: .utf8) + "tea\n"
-            try damaged.write(toFile: list, atomically: true, encoding: .utf8)
-            #expect(try await check() == ("warn", "lines of this log: 1; lines that cannot be read: 1"))
-            #expect(try String(contentsOfFile: list, encoding: .utf8) == damaged)
-            let id = UUID()
-            let foreign = #"{"log":"\#(id)","person":"user-1","created":"\#(id)","erased":"\#(id)","at":"2026-01-01T00:00:00Z"}"#
-            try (foreign + "\n").write(toFile: list, atomically: true, encoding: .utf8)
-            #expect(try await check() == ("warn", "lines: 1, and none of this log"))
+    @Test(.emptyDatabase, .directory) func `the doctor compares the list with the log, and changes nothing`() async throws {
+        let list = directory.appending(path: "erasures").path
+        let settings = environment.merging(["HUMON_ERASURES": list]) { $1 }
+        func check() async throws -> (state: JSON, result: JSON) {
+            let result = try await HumonProcess.run(["doctor", "--json"], in: directory, environment: settings)
+            let lines = try result.output.split(separator: "\n").map { try JSON(utf8: Array($0.utf8)) }
+            let line = lines.first { $0["check"] == "erasures file" } ?? .null
+            return (line["state"] ?? .null, line["result"] ?? .null)
         }
+        try FileManager.default.createDirectory(atPath: list, withIntermediateDirectories: false)
+        // Before anything changes.
+        let refused = try await HumonProcess.run(["serve"], in: directory, environment: settings)
+        #expect(refused.status == 1 && refused.error.contains("Cannot use the erasure list \(list): "), "\(refused.error)")
+        let isMigrated = try await database.withClient { client in
+            try await client.query("SELECT to_regclass('log.recorded_events') IS NOT NULL").decode(Bool.self)
+        }
+        #expect(isMigrated == [false])
+
+        try await HumonProcess.run(["demo", "--events", "5"], in: directory, environment: environment).succeeded()
+        #expect(try await check().state == "bad")
+        try FileManager.default.removeItem(atPath: list)
+        #expect(try await check() == ("ok", "lines of this log: 0"))
+        try await HumonProcess.run(["users", "erase", "1", "--yes"], in: directory, environment: settings).succeeded()
+        #expect(try await check() == ("warn", "lines of this log: 0; erasures without a line: 1"))
+        #expect(!FileManager.default.fileExists(atPath: list))
+        try await HumonProcess.withServer(in: directory, environment: settings) { _, _ in
+            try await eventually("the line") { try await check() == ("ok", "lines of this log: 1") }
+        }
+        let damaged = try String(contentsOfFile: list, encoding: .utf8) + "tea\n"
+        try damaged.write(toFile: list, atomically: true, encoding: .utf8)
+        #expect(try await check() == ("warn", "lines of this log: 1; lines that cannot be read: 1"))
+        #expect(try String(contentsOfFile: list, encoding: .utf8) == damaged)
+        let id = UUID()
+        let foreign = #"{"log":"\#(id)","person":"user-1","created":"\#(id)","erased":"\#(id)","at":"2026-01-01T00:00:00Z"}"#
+        try (foreign + "\n").write(toFile: list, atomically: true, encoding: .utf8)
+        #expect(try await check() == ("warn", "lines: 1, and none of this log"))
     }
 }

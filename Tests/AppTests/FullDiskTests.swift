@@ -68,17 +68,15 @@ import Testing
             return (answer.status, answer.body.firstMatch(of: /"id":(\d+)/).flatMap { Int($0.1) })
         }
 
-        @Test(.enabled(if: SmallDisk.isPossible, "root can mount here"))
+        @Test(.directory, .enabled(if: SmallDisk.isPossible, "root can mount here"))
         func `a full disk refuses writes with 503, loses no acknowledged write, and accepts writes again later`()
             async throws
         {
-            try await HumonProcess.withDirectory { directory in
-                let disk = try SmallDisk(in: directory)
-                let result: Result<Void, any Error>
-                do { result = .success(try await Self.use(disk)) } catch { result = .failure(error) }
-                _ = try? await disk.server.stop()
-                try result.get()
-            }
+            let disk = try SmallDisk(in: directory)
+            let result: Result<Void, any Error>
+            do { result = .success(try await Self.use(disk)) } catch { result = .failure(error) }
+            _ = try? await disk.server.stop()
+            try result.get()
         }
 
         private static func use(_ disk: SmallDisk) async throws {

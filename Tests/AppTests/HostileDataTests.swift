@@ -108,20 +108,16 @@ private struct Hostile: Sendable {
         }
     }
 
-    @Test func `a server does not start, and names the position and gives a hint`() async throws {
+    @Test(.database, .directory) func `a server does not start, and names the position and gives a hint`() async throws {
         let hostile = Hostile.all[0]
-        try await TestDatabase.with { database in
-            try await database.withClient { client in try await Self.insert(hostile.lines, client) }
-            try await HumonProcess.withDirectory { directory in
-                let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret]
-                let result = try await HumonProcess.run(["serve"], in: directory, environment: environment)
-                #expect(result.status == 1, "\(result.error)")
-                #expect(result.error.contains("position 3: EventCreated, format 1: lat is not a number from -90 to 90"))
-                #expect(!result.error.contains("1e999"))
-                for advice in ["humon log verify", "humon log show", "start that version", "restore a backup"] {
-                    #expect(result.error.contains(advice), "\(result.error)")
-                }
-            }
+        try await database.withClient { client in try await Self.insert(hostile.lines, client) }
+        let environment = ["DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret]
+        let result = try await HumonProcess.run(["serve"], in: directory, environment: environment)
+        #expect(result.status == 1, "\(result.error)")
+        #expect(result.error.contains("position 3: EventCreated, format 1: lat is not a number from -90 to 90"))
+        #expect(!result.error.contains("1e999"))
+        for advice in ["humon log verify", "humon log show", "start that version", "restore a backup"] {
+            #expect(result.error.contains(advice), "\(result.error)")
         }
     }
 
@@ -145,25 +141,23 @@ private struct Hostile: Sendable {
         }
     }
 
-    @Test func `times outside of the calendar are reported with their positions`() async throws {
-        try await TestDatabase.with { database in
-            try await database.withClient { client in
-                try await Self.insert(Hostile.lines, client)
-                try await client.run([
-                    "ALTER TABLE log.recorded_events DISABLE TRIGGER guard_personal",
-                    "UPDATE log.recorded_events SET recorded_at = 'infinity' WHERE position = 2",
-                    "UPDATE log.recorded_events SET recorded_at = '0044-03-15 12:00:00 BC' WHERE position = 4",
+    @Test(.database) func `times outside of the calendar are reported with their positions`() async throws {
+        try await database.withClient { client in
+            try await Self.insert(Hostile.lines, client)
+            try await client.run([
+                "ALTER TABLE log.recorded_events DISABLE TRIGGER guard_personal",
+                "UPDATE log.recorded_events SET recorded_at = 'infinity' WHERE position = 2",
+                "UPDATE log.recorded_events SET recorded_at = '0044-03-15 12:00:00 BC' WHERE position = 4",
+            ])
+            let reader = LogReader(client: client)
+            let verification = try await LogVerification(of: reader, decodedBy: Backend.domainEvents)
+            #expect(
+                verification.violations.filter { $0.check == .events }.map(\.reason) == [
+                    "position 2: recorded_at is a time outside the years 0000 to 9999",
+                    "position 4: recorded_at is a time outside the years 0000 to 9999",
                 ])
-                let reader = LogReader(client: client)
-                let verification = try await LogVerification(of: reader, decodedBy: Backend.domainEvents)
-                #expect(
-                    verification.violations.filter { $0.check == .events }.map(\.reason) == [
-                        "position 2: recorded_at is a time outside the years 0000 to 9999",
-                        "position 4: recorded_at is a time outside the years 0000 to 9999",
-                    ])
-                await #expect(throws: FormatError("position 2: recorded_at is a time outside the years 0000 to 9999")) {
-                    try await reader.read(after: 0, limit: 10)
-                }
+            await #expect(throws: FormatError("position 2: recorded_at is a time outside the years 0000 to 9999")) {
+                try await reader.read(after: 0, limit: 10)
             }
         }
     }

@@ -80,50 +80,44 @@ import Testing
         }
     }
 
-    @Test func `an export goes through a pipe into a new cluster`() async throws {
-        try await HumonProcess.withDatabase { database, directory in
-            let environment = ["DATABASE_URL": database.url]
-            _ = try await HumonProcess.run(["demo", "--events", "10"], in: directory, environment: environment)
-            let humon = HumonProcess.executable.path
-            let script = """
-                '\(humon)' log export - | env -u DATABASE_URL '\(humon)' log import --yes --json -
-                env -u DATABASE_URL '\(humon)' log verify > verified || exit 9
-                ('\(humon)' log export - || echo "failed: $?" >&2) | head -c 0
-                """
-            let result = try await HumonProcess.run(
-                ["-c", script], in: directory, environment: environment, executable: URL(fileURLWithPath: "/bin/sh"))
-            #expect(result.status == 0, "\(result.error)")
-            #expect(!result.error.contains("failed"), "\(result.error)")
-            #expect(result.output.contains(/^\{"recorded":\d\d,"commands":0\}\n$/))
-        }
+    @Test(.emptyDatabase, .directory) func `an export goes through a pipe into a new cluster`() async throws {
+        let environment = ["DATABASE_URL": database.url]
+        _ = try await HumonProcess.run(["demo", "--events", "10"], in: directory, environment: environment)
+        let humon = HumonProcess.executable.path
+        let script = """
+            '\(humon)' log export - | env -u DATABASE_URL '\(humon)' log import --yes --json -
+            env -u DATABASE_URL '\(humon)' log verify > verified || exit 9
+            ('\(humon)' log export - || echo "failed: $?" >&2) | head -c 0
+            """
+        let result = try await HumonProcess.run(
+            ["-c", script], in: directory, environment: environment, executable: URL(fileURLWithPath: "/bin/sh"))
+        #expect(result.status == 0, "\(result.error)")
+        #expect(!result.error.contains("failed"), "\(result.error)")
+        #expect(result.output.contains(/^\{"recorded":\d\d,"commands":0\}\n$/))
     }
 
-    @Test func `a signal ends an import that waits for input, and keeps the log empty`() async throws {
-        try await TestDatabase.with { database in
-            try await HumonProcess.withDirectory { directory in
-                let pipe = directory.appending(path: "pipe").path
-                #expect(mkfifo(pipe, 0o600) == 0)
-                let end = open(pipe, O_RDWR | O_CLOEXEC)
-                defer { close(end) }
-                let process = try HumonProcess(
-                    ["log", "import", "--yes", "pipe"], in: directory, environment: ["DATABASE_URL": database.url])
-                try await database.withClient { client in
-                    // The import holds the lock of the log and waits for the first line.
-                    let isWaiting: SQL = """
-                        SELECT count(*) > 0 FROM pg_locks
-                        WHERE relation = 'log.append_lock'::regclass AND mode = 'ExclusiveLock' AND granted
-                        """
-                    try await eventually("the import to hold the log's lock") {
-                        try await client.query(isWaiting).decode(Bool.self)[0]
-                    }
-                }
-                let start = ContinuousClock.now
-                process.send(SIGINT)
-                let status = try await process.untilExit()
-                #expect(status == 130, "\(process.error)")
-                #expect(ContinuousClock.now - start < .seconds(60))
-                #expect(try await Self.contents(database) == nil)
+    @Test(.database, .directory) func `a signal ends an import that waits for input, and keeps the log empty`() async throws {
+        let pipe = directory.appending(path: "pipe").path
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let end = open(pipe, O_RDWR | O_CLOEXEC)
+        defer { close(end) }
+        let process = try HumonProcess(
+            ["log", "import", "--yes", "pipe"], in: directory, environment: ["DATABASE_URL": database.url])
+        try await database.withClient { client in
+            // The import holds the lock of the log and waits for the first line.
+            let isWaiting: SQL = """
+                SELECT count(*) > 0 FROM pg_locks
+                WHERE relation = 'log.append_lock'::regclass AND mode = 'ExclusiveLock' AND granted
+                """
+            try await eventually("the import to hold the log's lock") {
+                try await client.query(isWaiting).decode(Bool.self)[0]
             }
         }
+        let start = ContinuousClock.now
+        process.send(SIGINT)
+        let status = try await process.untilExit()
+        #expect(status == 130, "\(process.error)")
+        #expect(ContinuousClock.now - start < .seconds(60))
+        #expect(try await Self.contents(database) == nil)
     }
 }

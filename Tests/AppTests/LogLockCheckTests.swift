@@ -46,27 +46,26 @@ import Testing
         #expect(SessionName.ofCommand(host: String(repeating: "t", count: 100)).utf8.count == 63)
     }
 
-    @Test func `the sessions of a server have its name, and the doctor finds a silent holder`() async throws {
-        try await HumonProcess.withDatabase { database, directory, environment in
-            #expect(try await HumonProcess.run(["migrate"], in: directory, environment: environment).status == 0)
-            try await database.withClient { client in
-                try await client.withTransaction { connection in
-                    try await connection.query("SELECT log.lock()")
-                    let append = Task { try await client.query("SELECT log.lock()") }
-                    // By a client of its own: this one's free connection may not be open yet, and then takes both statements.
-                    try await database.withClient { looking in
-                        try await eventually("a session that waits for two seconds") {
-                            try await LogLock(client: looking).holders().contains { $0.waitedSeconds > 2 }
-                        }
+    @Test(.emptyDatabase, .directory)
+    func `the sessions of a server have its name, and the doctor finds a silent holder`() async throws {
+        #expect(try await HumonProcess.run(["migrate"], in: directory, environment: environment).status == 0)
+        try await database.withClient { client in
+            try await client.withTransaction { connection in
+                try await connection.query("SELECT log.lock()")
+                let append = Task { try await client.query("SELECT log.lock()") }
+                // By a client of its own: this one's free connection may not be open yet, and then takes both statements.
+                try await database.withClient { looking in
+                    try await eventually("a session that waits for two seconds") {
+                        try await LogLock(client: looking).holders().contains { $0.waitedSeconds > 2 }
                     }
-                    let doctor = try await HumonProcess.run(["doctor"], in: directory, environment: environment)
-                    #expect(doctor.status == 2)
-                    #expect(
-                        doctor.output.firstMatch(
-                            of: /log lock +bad +held by postgres-client \(\w+\) since .*; its client is silent; 1 session waits/)
-                            != nil, "\(doctor.output)")
-                    append.cancel()
                 }
+                let doctor = try await HumonProcess.run(["doctor"], in: directory, environment: environment)
+                #expect(doctor.status == 2)
+                #expect(
+                    doctor.output.firstMatch(
+                        of: /log lock +bad +held by postgres-client \(\w+\) since .*; its client is silent; 1 session waits/)
+                        != nil, "\(doctor.output)")
+                append.cancel()
             }
         }
     }

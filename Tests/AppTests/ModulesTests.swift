@@ -41,12 +41,10 @@ import Testing
         }
     }
 
-    @Test func `names sequences that the migrations create`() async throws {
-        try await TestDatabase.with { database in
-            try await database.withClient { client in
-                let states = try await IDSequence.states(of: Self.modules.idSequences, client: client)
-                #expect(states.map(\.last) == Array(repeating: 0, count: Self.modules.idSequences.count))
-            }
+    @Test(.database) func `names sequences that the migrations create`() async throws {
+        try await database.withClient { client in
+            let states = try await IDSequence.states(of: Self.modules.idSequences, client: client)
+            #expect(states.map(\.last) == Array(repeating: 0, count: Self.modules.idSequences.count))
         }
     }
 }

@@ -5,7 +5,7 @@ import TestServer
 import Testing
 
 /// A database from before release 1.0.0 has other migrations, and a first one with another text.
-@Suite struct `A database from before the first release` {
+@Suite(.emptyDatabase, .directory) struct `A database from before the first release` {
     private static let sentence =
         "Migration 0001_log of this database has another text than that of this program, as in a database from before the first release: nothing was changed, use a new database."
 
@@ -19,24 +19,22 @@ import Testing
         """
 
     @Test func `migrate, serve and doctor refuse it with one sentence, and change nothing`() async throws {
-        try await HumonProcess.withDatabase { database, directory, environment in
-            _ = try await database.withClient(connections: 1) { client in
-                try await client.run([
-                    "CREATE SCHEMA humon", "CREATE SCHEMA log", "CREATE TABLE log.recorded_events (position bigint)",
-                    "CREATE TABLE humon.migrations (name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz DEFAULT now())",
-                    "INSERT INTO humon.migrations VALUES ('0001_log', repeat('a', 64)), ('0002_ids', repeat('b', 64))",
-                    "GRANT USAGE ON SCHEMA humon, log TO log_reader",
-                    "GRANT SELECT ON ALL TABLES IN SCHEMA humon, log TO log_reader",
-                ])
-            }
-            let before = try await database.withClient { try await $0.query(Self.contents).decode(String.self) }
-            for arguments in [["migrate"], ["migrate", "--check"], ["serve"], ["doctor"]] {
-                let result = try await HumonProcess.run(arguments, in: directory, environment: environment)
-                #expect(result.status != 0, "\(arguments)")
-                #expect((result.output + result.error).contains(Self.sentence), "\(arguments): \(result.output)\(result.error)")
-                let after = try await database.withClient { try await $0.query(Self.contents).decode(String.self) }
-                #expect(after == before, "\(arguments)")
-            }
+        _ = try await database.withClient(connections: 1) { client in
+            try await client.run([
+                "CREATE SCHEMA humon", "CREATE SCHEMA log", "CREATE TABLE log.recorded_events (position bigint)",
+                "CREATE TABLE humon.migrations (name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz DEFAULT now())",
+                "INSERT INTO humon.migrations VALUES ('0001_log', repeat('a', 64)), ('0002_ids', repeat('b', 64))",
+                "GRANT USAGE ON SCHEMA humon, log TO log_reader",
+                "GRANT SELECT ON ALL TABLES IN SCHEMA humon, log TO log_reader",
+            ])
+        }
+        let before = try await database.withClient { try await $0.query(Self.contents).decode(String.self) }
+        for arguments in [["migrate"], ["migrate", "--check"], ["serve"], ["doctor"]] {
+            let result = try await HumonProcess.run(arguments, in: directory, environment: environment)
+            #expect(result.status != 0, "\(arguments)")
+            #expect((result.output + result.error).contains(Self.sentence), "\(arguments): \(result.output)\(result.error)")
+            let after = try await database.withClient { try await $0.query(Self.contents).decode(String.self) }
+            #expect(after == before, "\(arguments)")
         }
     }
 }

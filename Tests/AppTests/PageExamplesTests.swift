@@ -3,7 +3,7 @@ import TestDatabase
 import TestServer
 import Testing
 
-@Suite struct `The examples of a page` {
+@Suite(.directory) struct `The examples of a page` {
     /// A block of commands, and the response that the page shows below it, if it shows one.
     private struct Example {
         var commands: String
@@ -33,20 +33,18 @@ import Testing
     func `get the responses that the page shows, in one shell from top to bottom`(page: String) async throws {
         let examples = try Self.examples(of: page)
         #expect(examples.contains { $0.response != nil })
-        try await HumonProcess.withDirectory { directory in
-            try await HumonProcess.withServer(in: directory) { _, port in
-                let separator = "-- next --"
-                let script = examples.map(\.commands).joined(separator: "\necho '\(separator)'\n")
-                    .replacing("127.0.0.1:8080", with: "127.0.0.1:\(port)")
-                let result = try await HumonProcess.run(
-                    ["-c", script], in: directory, environment: Self.environment, executable: URL(fileURLWithPath: "/bin/sh"))
-                #expect(result.status == 0, "\(result.error)")
-                let responses = result.output.split(separator: separator, omittingEmptySubsequences: false)
-                try #require(responses.count == examples.count)
-                for (example, response) in zip(examples, responses) {
-                    guard let expected = example.response else { continue }
-                    #expect(response.trimmingCharacters(in: .newlines) == expected, "\(page): \(example.commands)")
-                }
+        try await HumonProcess.withServer(in: directory) { _, port in
+            let separator = "-- next --"
+            let script = examples.map(\.commands).joined(separator: "\necho '\(separator)'\n")
+                .replacing("127.0.0.1:8080", with: "127.0.0.1:\(port)")
+            let result = try await HumonProcess.run(
+                ["-c", script], in: directory, environment: Self.environment, executable: URL(fileURLWithPath: "/bin/sh"))
+            #expect(result.status == 0, "\(result.error)")
+            let responses = result.output.split(separator: separator, omittingEmptySubsequences: false)
+            try #require(responses.count == examples.count)
+            for (example, response) in zip(examples, responses) {
+                guard let expected = example.response else { continue }
+                #expect(response.trimmingCharacters(in: .newlines) == expected, "\(page): \(example.commands)")
             }
         }
     }

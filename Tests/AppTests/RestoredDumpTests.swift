@@ -5,25 +5,23 @@ import TestServer
 import Testing
 
 /// A new cluster has none of the roles that `db/grants.sql` creates.
-@Suite struct `A dump that was restored into a new cluster` {
+@Suite(.emptyDatabase, .directory) struct `A dump that was restored into a new cluster` {
     @Test func `humon migrate mends owners and rights, and the doctor reports that they are missing before`() async throws {
-        try await HumonProcess.withDatabase { database, directory in
-            try await HumonProcess.run(["demo", "--events", "20"], on: database).succeeded()
-            let dump = directory.appending(path: "humon.dump").path
-            try await TestPostgres.run("pg_dump", ["--format", "custom", "--file", dump, "--dbname", database.url])
+        try await HumonProcess.run(["demo", "--events", "20"], on: database).succeeded()
+        let dump = directory.appending(path: "humon.dump").path
+        try await TestPostgres.run("pg_dump", ["--format", "custom", "--file", dump, "--dbname", database.url])
 
-            let postgres = try await TestPostgres(in: directory.appending(path: "new").path)
-            let restored = await Result.of {
-                // The statements that name the missing roles fail, and pg_restore goes on.
-                let error = await #expect(throws: TestProgram.Failed.self) {
-                    try await TestPostgres.run("pg_restore", ["--dbname", postgres.url(), dump])
-                }
-                #expect(error?.description.contains(#"role "log_app" does not exist"#) == true)
-                try await Self.mend(postgres.url(), in: directory)
+        let postgres = try await TestPostgres(in: directory.appending(path: "new").path)
+        let restored = await Result.of {
+            // The statements that name the missing roles fail, and pg_restore goes on.
+            let error = await #expect(throws: TestProgram.Failed.self) {
+                try await TestPostgres.run("pg_restore", ["--dbname", postgres.url(), dump])
             }
-            try await postgres.stop()
-            try restored.get()
+            #expect(error?.description.contains(#"role "log_app" does not exist"#) == true)
+            try await Self.mend(postgres.url(), in: directory)
         }
+        try await postgres.stop()
+        try restored.get()
     }
 
     private static func mend(_ url: String, in directory: URL) async throws {

@@ -3,7 +3,7 @@ import TestServer
 import Testing
 
 /// Each line of the shell calls the program `"$0"`, and writes its exit code to the file `status`.
-@Suite struct `Standard streams` {
+@Suite(.directory) struct `Standard streams` {
     private static func status(_ line: String, in directory: URL) async throws -> String {
         let shell = try await HumonProcess.run(
             ["-c", line, HumonProcess.executable.path], in: directory, executable: URL(fileURLWithPath: "/bin/sh"))
@@ -23,50 +23,42 @@ import Testing
     func `a stream that is full or closed changes no exit code of standard error, and fails that of standard output`(
         line: String, code: Int
     ) async throws {
-        try await HumonProcess.withDirectory { directory async throws in
-            #expect(try await Self.status(line + "; echo $? >status", in: directory) == "\(code)\n", "\(line)")
-        }
+        #expect(try await Self.status(line + "; echo $? >status", in: directory) == "\(code)\n", "\(line)")
     }
 
     @Test func `a pipe without a reader ends the help with 0`() async throws {
-        try await HumonProcess.withDirectory { directory async throws in
-            let line = #"mkfifo pipe; true <pipe & { wait; "$0" --help; echo $? >status; } >pipe"#
-            #expect(try await Self.status(line, in: directory) == "0\n")
-        }
+        let line = #"mkfifo pipe; true <pipe & { wait; "$0" --help; echo $? >status; } >pipe"#
+        #expect(try await Self.status(line, in: directory) == "0\n")
     }
 
     @Test func `advice that standard error refuses neither ends a command nor leaves the private PostgreSQL behind`()
         async throws
     {
-        try await HumonProcess.withDirectory { directory async throws in
-            try await HumonProcess.run(["demo", "--events", "30"], in: directory).succeeded()
-            for (command, code) in [("log show 999999999", 2), ("log search --limit 1", 0), ("log export export.zst", 0)] {
-                let line = """
-                    { \(Self.fill) >&2; "$0" \(command) >/dev/null; echo $? >status; } 2>&1 |
-                        { until test -s status; do sleep 0.1; done; }
-                    """
-                #expect(try await Self.status(line, in: directory) == "\(code)\n", "\(command)")
-                #expect(!FileManager.default.fileExists(atPath: directory.path + "/data/cluster/postmaster.pid"))
-                try FileManager.default.removeItem(at: directory.appending(path: "status"))
-            }
+        try await HumonProcess.run(["demo", "--events", "30"], in: directory).succeeded()
+        for (command, code) in [("log show 999999999", 2), ("log search --limit 1", 0), ("log export export.zst", 0)] {
+            let line = """
+                { \(Self.fill) >&2; "$0" \(command) >/dev/null; echo $? >status; } 2>&1 |
+                    { until test -s status; do sleep 0.1; done; }
+                """
+            #expect(try await Self.status(line, in: directory) == "\(code)\n", "\(command)")
+            #expect(!FileManager.default.fileExists(atPath: directory.path + "/data/cluster/postmaster.pid"))
+            try FileManager.default.removeItem(at: directory.appending(path: "status"))
         }
     }
 
     @Test func `a slow reader of a pipe that does not block gets the whole output, and a signal ends the wait for one`()
         async throws
     {
-        try await HumonProcess.withDirectory { directory async throws in
-            // The reader begins when the pipe has refused a byte for a while.
-            let slow = """
-                { \(Self.fill); "$0" settings --json; echo $? >status; } | { sleep 1; cat >out; }; "$0" settings --json >whole
-                tail -c "$(wc -c <whole)" out | cmp -s - whole || echo cut >status
-                """
-            #expect(try await Self.status(slow, in: directory) == "0\n")
-            let ended = """
-                { \(Self.fill); "$0" settings & sleep 1; kill -TERM $!; wait $!; echo $? >ended; } | until test -s ended; do sleep 0.1; done
-                mv ended status
-                """
-            #expect(try await Self.status(ended, in: directory) == "143\n")
-        }
+        // The reader begins when the pipe has refused a byte for a while.
+        let slow = """
+            { \(Self.fill); "$0" settings --json; echo $? >status; } | { sleep 1; cat >out; }; "$0" settings --json >whole
+            tail -c "$(wc -c <whole)" out | cmp -s - whole || echo cut >status
+            """
+        #expect(try await Self.status(slow, in: directory) == "0\n")
+        let ended = """
+            { \(Self.fill); "$0" settings & sleep 1; kill -TERM $!; wait $!; echo $? >ended; } | until test -s ended; do sleep 0.1; done
+            mv ended status
+            """
+        #expect(try await Self.status(ended, in: directory) == "143\n")
     }
 }

@@ -6,17 +6,15 @@ import TestDatabase
 import TestServer
 import Testing
 
-@Suite struct `Two servers and a model of the API` {
+@Suite(.emptyDatabase, .directory) struct `Two servers and a model of the API` {
     /// Another seed finds other things: each is a test of its own.
     @Test(arguments: [1, 2, 3])
     func `600 random commands with keys, repetitions and changed tokens get the answers of the model`(seed: UInt64) async throws {
-        try await HumonProcess.withDatabase { _, directory, environment in
-            try await HumonProcess.withServer(in: directory, environment: environment) { _, first in
-                try await HumonProcess.withServer(in: directory, environment: environment) { _, second in
-                    var comparison = Comparison(seed: seed, ports: [first, second])
-                    for step in 0..<600 { try await comparison.carryOut(step) }
-                    #expect(comparison.statuses.isSuperset(of: [200, 401, 403, 404, 410, 422]))
-                }
+        try await HumonProcess.withServer(in: directory, environment: environment) { _, first in
+            try await HumonProcess.withServer(in: directory, environment: environment) { _, second in
+                var comparison = Comparison(seed: seed, ports: [first, second])
+                for step in 0..<600 { try await comparison.carryOut(step) }
+                #expect(comparison.statuses.isSuperset(of: [200, 401, 403, 404, 410, 422]))
             }
         }
     }
