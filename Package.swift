@@ -140,7 +140,7 @@ let targets: [[Target]] = [
         .target(name: "HumonClient", path: "HumonClient/Sources"),
         .testTarget(
             name: "HumonClientTests",
-            dependencies: ["humon", "HumonClient", "TestDatabase", "TestServer"], path: "HumonClient/Tests"),
+            dependencies: ["humon", "HumonClient", "TestDatabase", "TestFixture", "TestServer"], path: "HumonClient/Tests"),
         .executableTarget(
             name: "FaultInjection",
             dependencies: [

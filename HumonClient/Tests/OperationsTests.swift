@@ -4,48 +4,46 @@ import Testing
 
 @testable import HumonClient
 
-@Suite struct `The operations of the client` {
+@Suite(.client) struct `The operations of the client` {
     @Test func `an event is created, read, changed, attended, listed, cancelled, and found in pages`() async throws {
-        try await TestClient.with { client in
-            let humon = client.humon
-            let owner = try await humon.me()
-            let id = try await humon.create(TestClient.draft("Tea \u{1F375}"))
-            let event = try await humon.event(id)
-            #expect(
-                event.value
-                    == Event(
-                        id: id, name: "Tea \u{1F375}", coordinate: TestClient.here,
-                        startedAt: Date(timeIntervalSince1970: 1_915_000_000.125), owner: owner))
-            try await humon.change(id, EventPatch(address: .set("Park"), endedAt: .set(event.startedAt + 60)), if: event.version)
-            await #expect { try await humon.cancel(id, if: event.version) } throws: { error in
-                (error as? HumonError)?.problem?.code == .versionChanged
-            }
-            try await humon.attend(id)
-            #expect(try await humon.attendance(of: id) == AttendanceSummary(count: 1, attending: true))
-            #expect(try await humon.attendees(of: id).elements == [owner])
-            #expect(try await humon.myAttendances().elements.map(\.address) == ["Park"])
-            let clusters = try await humon.clusters(in: .world, zoom: 2)
-            #expect(clusters.elements.map(\.count) == [1] && clusters.elements[0].coordinate == TestClient.here)
-            try await humon.cancel(id)
-            #expect(try await humon.events(in: TestClient.near).elements.isEmpty)
-            let export = String(decoding: try await humon.exportUser(), as: UTF8.self)
-            #expect(export.contains(#""type":"EventCancelled""#) && export.hasSuffix("]}\n"), "\(export)")
-            #expect(String(decoding: try await humon.openAPIDocument(), as: UTF8.self).contains(#""openapi": "3.1.0""#))
-
-            var ids: [Event.ID] = []
-            for _ in 0..<3 { ids.append(try await humon.create(TestClient.draft())) }
-            let past = TimeWindow(to: Date(timeIntervalSince1970: 1_914_000_000))
-            for region in [TestClient.near, .box(.world)] {
-                var (found, cursor) = ([Event.ID](), Cursor?.none)
-                repeat {
-                    let page = try await humon.events(in: region, limit: 2, after: cursor)
-                    found += page.elements.map(\.id)
-                    cursor = page.next
-                } while cursor != nil
-                #expect(found == ids, "\(region)")
-                #expect(try await humon.events(in: region, during: past).elements.isEmpty)
-            }
-            #expect(try await humon.myEvents(limit: 2).elements.map(\.id) == [ids[2], ids[1]])
+        let humon = client.humon
+        let owner = try await humon.me()
+        let id = try await humon.create(TestClient.draft("Tea \u{1F375}"))
+        let event = try await humon.event(id)
+        #expect(
+            event.value
+                == Event(
+                    id: id, name: "Tea \u{1F375}", coordinate: TestClient.here,
+                    startedAt: Date(timeIntervalSince1970: 1_915_000_000.125), owner: owner))
+        try await humon.change(id, EventPatch(address: .set("Park"), endedAt: .set(event.startedAt + 60)), if: event.version)
+        await #expect { try await humon.cancel(id, if: event.version) } throws: { error in
+            (error as? HumonError)?.problem?.code == .versionChanged
         }
+        try await humon.attend(id)
+        #expect(try await humon.attendance(of: id) == AttendanceSummary(count: 1, attending: true))
+        #expect(try await humon.attendees(of: id).elements == [owner])
+        #expect(try await humon.myAttendances().elements.map(\.address) == ["Park"])
+        let clusters = try await humon.clusters(in: .world, zoom: 2)
+        #expect(clusters.elements.map(\.count) == [1] && clusters.elements[0].coordinate == TestClient.here)
+        try await humon.cancel(id)
+        #expect(try await humon.events(in: TestClient.near).elements.isEmpty)
+        let export = String(decoding: try await humon.exportUser(), as: UTF8.self)
+        #expect(export.contains(#""type":"EventCancelled""#) && export.hasSuffix("]}\n"), "\(export)")
+        #expect(String(decoding: try await humon.openAPIDocument(), as: UTF8.self).contains(#""openapi": "3.1.0""#))
+
+        var ids: [Event.ID] = []
+        for _ in 0..<3 { ids.append(try await humon.create(TestClient.draft())) }
+        let past = TimeWindow(to: Date(timeIntervalSince1970: 1_914_000_000))
+        for region in [TestClient.near, .box(.world)] {
+            var (found, cursor) = ([Event.ID](), Cursor?.none)
+            repeat {
+                let page = try await humon.events(in: region, limit: 2, after: cursor)
+                found += page.elements.map(\.id)
+                cursor = page.next
+            } while cursor != nil
+            #expect(found == ids, "\(region)")
+            #expect(try await humon.events(in: region, during: past).elements.isEmpty)
+        }
+        #expect(try await humon.myEvents(limit: 2).elements.map(\.id) == [ids[2], ids[1]])
     }
 }

@@ -1,9 +1,21 @@
 import Foundation
 import TestDatabase
+import TestFixture
 import TestServer
 import Testing
 
 @testable import HumonClient
+
+extension Trait where Self == Fixture<TestClient> {
+    /// A client that has signed up: ``client``.
+    static var client: Self { Self { try await TestClient.with(environment: [:], $0) } }
+    /// A client without a server: only answers of the relay arrive.
+    static func clientAlone(retries: RetryPolicy = .standard, timeout: Duration = TestClient.patience) -> Self {
+        Self { try await TestClient.withoutServer(retries: retries, timeout: timeout, $0) }
+    }
+}
+
+var client: TestClient { Fixture.current }
 
 /// A client of a live server, with a relay between the two.
 struct TestClient: Sendable {
