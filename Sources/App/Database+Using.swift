@@ -42,7 +42,7 @@ extension Database {
 }
 
 extension PostgresConfiguration {
-    /// Asks on a connection without the role whether the user is a member of it; `nil` if there is no such role.
+    /// Asks on a connection without the role whether its user is a member of the role; `nil` if there is no such role.
     func membership(in role: String, logger: Logger) async throws -> (isMember: Bool?, user: String) {
         var plain = self
         (plain.role, plain.connections) = (nil, 1)

@@ -158,7 +158,7 @@ extension API {
         return account
     }
 
-    /// Looks up what a secret in a request names. Counts what is not found, so that secrets cannot be guessed without end.
+    /// Looks up what a secret in a request names. A secret that names nothing counts, so that nobody can guess secrets without end.
     /// - Throws: `HTTPError.tooManyRequests`, and what the lookup throws
     func known<Found>(to subscriber: NetworkAddress?, _ look: () async throws -> Found?) async throws -> Found? {
         try limits.unknownTokens.check(subscriber)

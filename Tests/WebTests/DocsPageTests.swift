@@ -98,7 +98,7 @@ import Testing
 
     @Test func `axe finds nothing serious in light and dark, and a keyboard unfolds and sends`() async throws {
         let page = live.page
-        // The colours of all requests would take axe a minute: one with a response and those of each method have all of them.
+        // axe would need a minute for all requests. A request with a response, and those of each method, have all colours.
         try await Self.open(live, "getHealth")
         try await Self.send(live, "getHealth", status: "200")
         try await page.expectAccessible("the documentation", colours: false)

@@ -50,7 +50,9 @@ struct OwnedEvents: Sendable {
     }
 
     private mutating func change(_ id: EventID, of owner: UserID, isLive: Bool) {
-        Self.change((owner.rawValue, id.rawValue), in: &groups[Self.group(of: owner), default: []], isLive: isLive)
+        let group = Self.group(of: owner)
+        Self.change((owner.rawValue, id.rawValue), in: &groups[group, default: []], isLive: isLive)
+        if groups[group]?.isEmpty == true { groups[group] = nil }
     }
 
     private static func change(_ entry: Entry, in group: inout [Entry], isLive: Bool) {

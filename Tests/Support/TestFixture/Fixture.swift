@@ -37,7 +37,7 @@ public struct Fixture<Value: Sendable>: TestTrait, SuiteTrait, TestScoping {
 
 /// Has the value of one test.
 private final class Slot: Sendable {
-    /// Those of the running test, by the type of the value.
+    /// The slots of the running test, by the type of the value.
     @TaskLocal static var all: [ObjectIdentifier: Slot] = [:]
 
     let value = Mutex<(any Sendable)?>(nil)

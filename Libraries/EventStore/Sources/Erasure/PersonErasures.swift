@@ -25,7 +25,7 @@ public struct PersonErasure: Sendable {
 public final class PersonErasures: Sendable {
     /// How long the caller of an erasure waits for its end.
     private static let patience = Duration.seconds(10)
-    /// Maximum number of callers that wait. A further one is told at once that something is left.
+    /// Maximum number of callers that wait. A further caller learns at once that something is left.
     private static let waitLimit = 32
 
     private let waiting = Mutex(0)

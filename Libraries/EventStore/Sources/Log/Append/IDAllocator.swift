@@ -1,7 +1,8 @@
 public import Postgres
 internal import Synchronization
 
-/// Hands out numbers of a sequence, to many callers with one query. A number whose caller ends is lost, so the numbers have gaps.
+/// Hands out numbers of a sequence. One query serves all callers that wait. The number of a caller that ends meanwhile is lost, so the
+/// numbers have gaps.
 public final class IDAllocator: Sendable {
     private let batches: BatchedLookup<Int, Int64>
     /// The number of the last caller.

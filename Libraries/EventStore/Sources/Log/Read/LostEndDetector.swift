@@ -37,7 +37,7 @@ public final class LostEndDetector: Sendable {
     private struct Marks {
         /// The last cursor that a check found, and the cursors that came after it.
         var unchecked: [Int64: UInt32] = [:]
-        /// Those of the present generation, with which new cursors must agree, and which clients may send back.
+        /// The cursors of the present generation: new cursors must agree with them, and clients may send them back.
         var remembered: [Int64: UInt32] = [:]
 
         mutating func remember(_ cursor: LogCursor) {
