@@ -5,8 +5,10 @@ internal import SystemPackage
 ///
 /// The file has the number of its holder, which another start names.
 final class DirectoryLock: Sendable {
-    /// Attempts of a start, 1 ms apart: ``isHeld(_:)`` takes the lock for a moment, and a new holder has yet to write its number.
+    /// Attempts of a start, 1 ms apart: ``isHeld(_:)`` takes the lock for a moment.
     private static let attempts = 20
+    /// Attempts until a new holder has written its number, on a busy machine.
+    private static let attemptsForNumber = 2_000
 
     private let file: FileDescriptor
 
@@ -26,15 +28,20 @@ final class DirectoryLock: Sendable {
         } catch {
             throw .fileSystem(doing: "open", path: path, reason: "\(error)")
         }
-        for _ in 0..<attempts {
+        var attempt = 1
+        while true {
             if flock(lock.file.rawValue, LOCK_EX | LOCK_NB) == 0 {
                 try? lock.file.resize(to: 0)
                 _ = try? lock.file.writeAll("\(getpid())".utf8)
                 return lock
             }
+            let holder = (try? String(contentsOfFile: path, encoding: .utf8)).flatMap { Int32($0) }
+            guard attempt < attempts || holder == nil && attempt < attemptsForNumber else {
+                throw .inUse(directory: directory, byProcess: holder)
+            }
+            attempt += 1
             Thread.sleep(forTimeInterval: 0.001)
         }
-        throw .inUse(directory: directory, byProcess: (try? String(contentsOfFile: path, encoding: .utf8)).flatMap { Int32($0) })
     }
 
     /// Also ends it for a program that is just being started and still has the descriptor.
