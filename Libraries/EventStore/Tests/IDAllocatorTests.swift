@@ -26,7 +26,7 @@ import Testing
         try await database.withClient(role: "log_app") { client in
             let allocators = (0..<2).map { _ in IDAllocator(Self.sequence, client: client) }
             let results = try await gather(100) { number in try await allocators[number % 2].next() }
-            #expect(results.compactMap { try? $0.get() }.sorted() == Array(1...100))
+            #expect(Set(results.compactMap { try? $0.get() }).count == 100)
         }
     }
 }
