@@ -13,7 +13,7 @@ import Testing
             SELECT concat_ws('|', position, id, stream, version, type, format, recorded_at, data::text, metadata::text,
                 coalesce(personal::text, '-')) AS row
             FROM log.recorded_events
-            UNION ALL SELECT concat_ws('|', 'command', id, request_hash, stream, version) FROM log.commands
+            UNION ALL SELECT concat_ws('|', 'command', position, id, request_hash, stream, version) FROM log.commands
         ) AS rows
         """
 

@@ -53,6 +53,13 @@ BEGIN
         SELECT e.* FROM unnest(ended_ids, ended_request_hashes, ended_owners, unchanged_streams, unchanged_versions)
             AS e (id, request_hash)
         WHERE e.request_hash IS NOT NULL;
+        -- The log tells the ids of commands with an event apart, an index those of the others. This, and the like below, tell both apart.
+        IF EXISTS (
+            SELECT FROM unnest(ended_ids, ended_request_hashes) AS e (id, request_hash)
+            WHERE e.request_hash IS NOT NULL AND EXISTS (SELECT FROM log.recorded_events AS r WHERE r.id = e.id)
+        ) THEN
+            RAISE unique_violation USING MESSAGE = 'an event has the id of a command without one';
+        END IF;
     END IF;
     IF cardinality(ids) = 0 THEN
         RETURN tail + 1;
@@ -75,9 +82,12 @@ BEGIN
         END IF;
     END IF;
     IF cardinality(request_hashes) > 0 THEN
-        INSERT INTO log.commands (id, request_hash, owner, stream, version)
-        SELECT e.* FROM unnest(ids, request_hashes, owners, streams, versions) AS e (id, request_hash)
-        WHERE e.request_hash IS NOT NULL;
+        IF EXISTS (SELECT FROM log.commands AS c WHERE c.id = ANY (ids)) THEN
+            RAISE unique_violation USING MESSAGE = 'a command without an event has the id of one';
+        END IF;
+        INSERT INTO log.commands (position, request_hash, owner)
+        SELECT tail + e.number, e.request_hash, e.owner
+        FROM unnest(request_hashes, owners) WITH ORDINALITY AS e (request_hash, owner, number) WHERE e.request_hash IS NOT NULL;
     END IF;
     SELECT i.read_models INTO inline FROM log.inline_read_models AS i ORDER BY i.number DESC LIMIT 1;
     IF inline IS DISTINCT FROM append.read_models THEN

@@ -10,9 +10,10 @@ LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp SET enable_seqscan =
     ), false)
 $$;
 
--- Ends personal members of erased streams, and commands of erased persons: no more rows than the limit of each. Returns their number, 0
+-- Ends personal members of erased streams, and commands of an erased person: no more rows than the limit of each. Returns their number, 0
 -- if nothing is left. The triggers refuse what belongs to a stream without its erasure. Takes no lock that an append waits for.
-CREATE OR REPLACE FUNCTION log.erase(streams text[], row_limit integer) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
+CREATE OR REPLACE FUNCTION log.erase(streams text[], row_limit integer, person text DEFAULT '')
+RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     members bigint;
@@ -25,8 +26,8 @@ BEGIN
         ) AS e LIMIT row_limit
     )) AND personal::text <> '{}';
     GET DIAGNOSTICS members = ROW_COUNT;
-    DELETE FROM log.commands WHERE id = ANY (ARRAY(
-        SELECT c.id FROM log.commands AS c WHERE c.owner = ANY (streams) LIMIT row_limit
+    DELETE FROM log.commands WHERE ctid = ANY (ARRAY(
+        SELECT c.ctid FROM log.commands AS c WHERE c.owner = person LIMIT row_limit
     ));
     GET DIAGNOSTICS owned = ROW_COUNT;
     -- The reason is the text of an error.

@@ -12,11 +12,16 @@ CREATE OR REPLACE FUNCTION log.idempotency_records(ids uuid[])
 RETURNS TABLE (id uuid, request_hash bytea, "position" bigint, stream text, version integer)
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 BEGIN
-    RETURN QUERY SELECT c.id, c.request_hash, coalesce(r.position, log.tail()), c.stream, c.version
+    -- Each LIMIT keeps the planner from a join over the whole log.
+    RETURN QUERY SELECT wanted.id, c.request_hash, e.position, e.stream, e.version
+    FROM unnest(ids) AS wanted (id)
+    CROSS JOIN LATERAL (SELECT * FROM log.recorded_events AS r WHERE r.id = wanted.id LIMIT 1) AS e
+    CROSS JOIN LATERAL (SELECT * FROM log.commands AS k WHERE k.position = e.position LIMIT 1) AS c;
+    RETURN QUERY SELECT c.id, c.request_hash, coalesce(e.position, log.tail()), c.stream, c.version
     FROM unnest(ids) AS wanted (id)
     CROSS JOIN LATERAL (SELECT * FROM log.commands AS k WHERE k.id = wanted.id LIMIT 1) AS c
     LEFT JOIN LATERAL (
-        SELECT e.position FROM log.recorded_events AS e WHERE e.stream = c.stream AND e.version = c.version LIMIT 1
-    ) AS r ON true;
+        SELECT r.position FROM log.recorded_events AS r WHERE r.stream = c.stream AND r.version = c.version LIMIT 1
+    ) AS e ON true;
 END
 $$;

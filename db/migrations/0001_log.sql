@@ -26,18 +26,24 @@ CREATE TABLE log.append_lock ();
 -- This table keeps the commands whose callers gave them an idempotency key: what a repetition is told by, and answered with. It is
 -- append-only.
 CREATE TABLE log.commands (
-    -- Derived from the user and their key; also the id of the recorded event, where the command recorded one.
-    id uuid PRIMARY KEY,
+    -- The recorded event that answers it. Its id derives from the user and their key, so an append with a key touches no random page but
+    -- the one of this id in the log. No foreign key: the log is append-only, and a check would lock its rows.
+    position bigint,
     -- SHA-256 of the request.
     request_hash bytea NOT NULL CHECK (octet_length(request_hash) = 32),
-    -- The recorded event that answers it. No foreign key: the log is append-only, and a check would lock its rows.
-    stream text COLLATE "C" NOT NULL,
-    version integer NOT NULL,
     -- The stream of the person whose key it is. Its erasure ends the command.
-    owner text COLLATE "C" NOT NULL
+    owner text COLLATE "C" NOT NULL,
+    -- Of a command that changed nothing, instead of a position: its id, and the stream's version that answers it.
+    id uuid,
+    stream text COLLATE "C",
+    version integer,
+    CONSTRAINT commands_answer CHECK (num_nulls(id, stream, version) = CASE WHEN position IS NULL THEN 0 ELSE 3 END)
 );
--- With the id, so that an export reads the commands of a person page by page.
-CREATE INDEX commands_owner ON log.commands (owner, id);
+CREATE UNIQUE INDEX commands_position ON log.commands (position) WHERE position IS NOT NULL;
+CREATE UNIQUE INDEX commands_id ON log.commands (id) WHERE id IS NOT NULL;
+-- The commands of one person. A B-tree would cost each append a write to a random page.
+CREATE INDEX commands_owner ON log.commands USING brin (owner text_bloom_ops (n_distinct_per_range = 2000))
+    WITH (pages_per_range = 32, autosummarize = off);
 
 -- This is the function of the guards. db/functions/guards.sql, in the same transaction, says what it accepts.
 CREATE FUNCTION log.refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE insufficient_privilege; END';

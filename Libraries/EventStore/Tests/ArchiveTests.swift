@@ -36,7 +36,7 @@ extension PostgresClient {
     private static let contents: SQL = """
         SELECT concat_ws('|', position, id, stream, version, type, format, recorded_at, data::text, metadata::text, personal::text)
         FROM log.recorded_events
-        UNION ALL SELECT concat_ws('|', 'command', id, request_hash, stream, version, owner) FROM log.commands
+        UNION ALL SELECT concat_ws('|', 'command', position, id, request_hash, stream, version, owner) FROM log.commands
         ORDER BY 1
         """
 

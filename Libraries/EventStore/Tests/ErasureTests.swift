@@ -77,7 +77,7 @@ import Testing
             "UPDATE log.pepper SET value = gen_random_uuid()", "DELETE FROM log.pepper", "TRUNCATE log.pepper",
             // With an erasure in the same transaction, but of another stream or with another change.
             "\(Self.erasure) UPDATE log.recorded_events SET personal = NULL WHERE stream = 'note-2'",
-            "\(Self.erasure) DELETE FROM log.commands WHERE stream = 'note-2'",
+            "\(Self.erasure) DELETE FROM log.commands WHERE position = 3",
             "\(Self.erasure) UPDATE log.recorded_events SET personal = NULL, data = '{}' WHERE stream = 'note-1' AND version < 3",
             "\(Self.erasure) UPDATE log.recorded_events SET personal = '{}' WHERE stream = 'note-1' AND version < 3",
             // The event never had personal members.

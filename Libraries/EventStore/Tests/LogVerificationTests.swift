@@ -40,12 +40,13 @@ import Testing
                 "INSERT INTO log.recorded_events SELECT 9, gen_random_uuid(), stream, 2, 'Lost', 7, recorded_at, data, metadata FROM log.recorded_events WHERE position = 6",
                 "ALTER TABLE log.recorded_events DROP CONSTRAINT recorded_events_id",
                 "UPDATE log.recorded_events SET id = '00000000-0000-4000-8000-000000000000' WHERE position IN (7, 8)",
+                "ALTER TABLE log.commands DISABLE TRIGGER USER", "UPDATE log.commands SET position = 99",
+                "INSERT INTO log.commands VALUES (NULL, sha256('request'), 'person-7', '00000000-0000-4000-8000-000000000000', 'counter-3', 1)",
             ])
         }
         let violations = try await Self.examine(store.client).violations.map {
             "\($0.check) \($0.firstPosition ?? 0) \($0.reason)"
         }
-        let command = try await store.client.query("SELECT id::text FROM log.commands").decode(String.self)[0]
         #expect(
             violations == [
                 "positions 2 position 2 is missing",
@@ -54,7 +55,8 @@ import Testing
                 "versions 6 version 3 of counter-2 stands at position 6, before version 2 at 9",
                 "versions 9 version 2 of counter-2 follows nothing",
                 "ids 7 id 00000000-0000-4000-8000-000000000000 is recorded 2 times",
-                "commands 0 command \(command) is answered by version 1 of counter-3, which is not there",
+                "commands 0 command 00000000-0000-4000-8000-000000000000 is answered by version 1 of counter-3, which is not there",
+                "commands 99 a command is answered by position 99, which is not there",
                 "sequences 0 log.user_ids is at 3, but counter-9 is in use",
             ])
     }

@@ -62,7 +62,7 @@ public struct LogExport: Sendable {
             e.id, \#(firstID), to_json(e.type), to_json(e.stream),
             to_char(e.recorded_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), e.position, e.version, e.format,
             (SELECT format(',"requesthash":"%s","owner":%s', encode(c.request_hash, 'hex'), to_json(c.owner))
-                FROM log.commands AS c WHERE c.id = e.id AND c.stream = e.stream AND c.version = e.version),
+                FROM log.commands AS c WHERE c.position = e.position),
             \#(embedded("data")), \#(embedded("personal")), \#(embedded("metadata"))
         ) FROM log.recorded_events AS e ORDER BY position
         """#
@@ -72,10 +72,7 @@ public struct LogExport: Sendable {
             '{"specversion":"1.0","id":"%s","source":"/log/%s","type":"Command","subject":%s,"streamversion":%s,'
                 '"requesthash":"%s","owner":%s}',
             id, \#(firstID), to_json(stream), version, encode(request_hash, 'hex'), to_json(owner)
-        ) FROM log.commands AS c
-        WHERE NOT EXISTS (
-            SELECT FROM log.recorded_events AS e WHERE e.id = c.id AND e.stream = c.stream AND e.version = c.version
-        ) ORDER BY id
+        ) FROM log.commands WHERE id IS NOT NULL ORDER BY id
         """#
 
     /// Identifies the log, also after an import.

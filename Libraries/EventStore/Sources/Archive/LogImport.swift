@@ -154,9 +154,13 @@ public struct LogImport: Sendable {
             """,
             // A line of neither kind is refused here, and one that has a part of a command.
             """
-            INSERT INTO log.commands (id, request_hash, stream, version, owner)
-            SELECT id, decode(requesthash, 'hex'), subject, streamversion, owner
-            \(parsed) AND (position IS NULL OR requesthash IS NOT NULL OR owner IS NOT NULL) ORDER BY line
+            INSERT INTO log.commands (position, request_hash, owner)
+            SELECT position, decode(requesthash, 'hex'), owner
+            \(parsed) AND position IS NOT NULL AND (requesthash IS NOT NULL OR owner IS NOT NULL) ORDER BY line
+            """,
+            """
+            INSERT INTO log.commands (id, request_hash, owner, stream, version)
+            SELECT id, decode(requesthash, 'hex'), owner, subject, streamversion \(parsed) AND position IS NULL ORDER BY line
             """,
         ]
     }
@@ -188,7 +192,7 @@ public struct LogImport: Sendable {
         case ("archive_specversion", _): "this is no CloudEvent of version 1.0"
         case ("archive_age", _): "the archive is from before release 1.0.0, and its personal members cannot be read"
         case ("recorded_events_pkey", .uniqueViolation): "the position stands on a line before"
-        case ("recorded_events_id", .uniqueViolation), ("commands_pkey", .uniqueViolation): "the id stands on a line before"
+        case ("recorded_events_id", .uniqueViolation), ("commands_id", .uniqueViolation): "the id stands on a line before"
         case ("recorded_events_stream_version", .uniqueViolation): "the version of the stream stands on a line before"
         default: "\(refusal)"
         }

@@ -56,7 +56,7 @@ public struct ErasureSubscription: Subscription {
         for person in persons {
             let isAppended = try await endNextStreams(of: person)
             // The commands of a person may be many: as long as pages follow, each ends some.
-            while try await erase([person.description]), !isAppended {}
+            while try await erase([person.description], person), !isAppended {}
         }
     }
 
@@ -69,12 +69,12 @@ public struct ErasureSubscription: Subscription {
         return (own + begun).filter { known.insert($0).inserted }
     }
 
-    /// Ends personal members of streams, and commands of persons.
+    /// Ends personal members of streams, and commands of a person.
     /// - Returns: whether some may be left
-    private func erase(_ streams: [String]) async throws -> Bool {
+    private func erase(_ streams: [String], _ person: StreamName? = nil) async throws -> Bool {
         let ended = try await database.run([
             "SELECT set_config('lock_timeout', \(Self.lockTimeout), true)",
-            "SELECT log.erase(\(streams), \(Int32(Self.rowsAtOnce)))",
+            "SELECT log.erase(\(streams), \(Int32(Self.rowsAtOnce)), \(person?.description ?? ""))",
         ])[1].decode(Int64.self)
         return ended != [0]
     }

@@ -42,8 +42,10 @@ public struct PersonalExport: Sendable {
         while true {
             let page = try await database.query(
                 """
-                SELECT id, stream, version, encode(request_hash, 'hex') FROM log.commands
-                WHERE owner = \(person.description) AND id > \(last) ORDER BY id LIMIT \(Int64(pageLimit))
+                SELECT coalesce(c.id, e.id) AS id, coalesce(c.stream, e.stream), coalesce(c.version, e.version),
+                    encode(c.request_hash, 'hex')
+                FROM log.commands AS c LEFT JOIN log.recorded_events AS e ON e.position = c.position
+                WHERE c.owner = \(person.description) AND coalesce(c.id, e.id) > \(last) ORDER BY 1 LIMIT \(Int64(pageLimit))
                 """
             ).decode((UUID, String, Int32, String).self)
             let keys: [JSON] = page.map { _, stream, version, hash in

@@ -135,8 +135,11 @@ extension LogVerification {
     /// position. A command of the version 0 changed nothing, and its stream did not exist.
     private var unansweredCommands: SQL {
         """
-        SELECT NULL::bigint AS position,
-            format('command %s is answered by version %s of %s, which is not there', c.id, c.version, c.stream) AS reason
+        SELECT c.position, format('a command is answered by position %s, which is not there', c.position) AS reason
+        FROM log.commands AS c
+        WHERE c.position IS NOT NULL AND NOT EXISTS (SELECT FROM log.recorded_events AS r WHERE r.position = c.position)
+        UNION ALL
+        SELECT NULL, format('command %s is answered by version %s of %s, which is not there', c.id, c.version, c.stream)
         FROM log.commands AS c
         WHERE c.version <> 0
             AND NOT EXISTS (SELECT FROM log.recorded_events AS r WHERE r.stream = c.stream AND r.version = c.version)
