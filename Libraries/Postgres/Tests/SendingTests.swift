@@ -28,7 +28,8 @@ import Testing
     private static func session(_ database: TestDatabase) throws -> Session {
         let configuration = database.configuration()
         return try Session(
-            configuration, parameters: try configuration.connectionParameters(), wakePipe: try WakePipe(), isAbandoned: { false })
+            configuration, parameters: try configuration.connectionParameters(), front: try ConnectionThread(),
+            isAbandoned: { false })
     }
 
     @Test(.client(connections: 1, configure: { $0.sendBufferBytes = 64 << 10 }))

@@ -10,7 +10,7 @@ internal import Telemetry
 /// return try rows.decode((String, Int64).self)
 /// ```
 ///
-/// Statements of different callers share connections: the statements in a connection's queue go out as one pipeline. A caller
+/// Statements of different callers share connections: what a connection takes from the queue goes out as one pipeline. A caller
 /// that needs its own connection leases one with ``withConnection(_:)`` or ``withTransaction(_:)``.
 public final class PostgresClient: Service, PostgresQuerying {
     public let configuration: PostgresConfiguration
@@ -32,17 +32,17 @@ public final class PostgresClient: Service, PostgresQuerying {
     /// Several statements that go out together, without a round trip between them, and are one transaction: the answer comes
     /// after its commit, and an error after its rollback.
     ///
-    /// A connection that breaks before they were sent costs one more try; after that it is ``PostgresError/connectionLost(mayHaveRun:)``.
-    /// The caller waits ``PostgresConfiguration/answerTimeoutSeconds`` at most, for all of it.
+    /// If a connection breaks before they were sent, they wait for another one. The caller waits
+    /// ``PostgresConfiguration/answerTimeoutSeconds`` at most, for all of it.
     /// - Throws: ``PostgresError``, or `CancellationError` when the task is cancelled first; the statements may run all the same.
     @discardableResult
     public func run(_ statements: [SQL]) async throws -> [Rows] {
         let deadline = monotonicSeconds() + configuration.answerTimeoutSeconds
         return try await statistics.measure {
             do {
-                return try await perform(statements, deadline: deadline)
-            } catch let error as PostgresError where error.wasNotSent || error.sqlState == .invalidStatementName {
-                return try await perform(statements, deadline: deadline)
+                return try await ask(for: .pipeline(statements), deadline: deadline).rows
+            } catch let error as PostgresError where error.sqlState == .invalidStatementName {
+                return try await ask(for: .pipeline(statements), deadline: deadline).rows
             }
         }
     }
@@ -50,17 +50,16 @@ public final class PostgresClient: Service, PostgresQuerying {
     /// Leases a connection to the body, which uses it alone. If the body throws, its open transaction is rolled back.
     /// - Throws: ``PostgresError``, `CancellationError`, and the error of the body
     public func withConnection<Value>(_ body: (LeasedConnection) async throws -> Value) async throws -> Value {
-        let lease = try await lease()
-        let leased = LeasedConnection(lease.connection, of: self, stallSeconds: configuration.stallSeconds)
+        let connection = try await ask(for: .lease, deadline: monotonicSeconds() + configuration.answerTimeoutSeconds).connection
+        let leased = LeasedConnection(connection, of: self, stallSeconds: configuration.stallSeconds)
         do {
             let value = try await body(leased)
-            giveBack(lease, isReusable: !leased.mustBeClosed)
+            giveBack(connection)
             return value
         } catch {
             // Whatever transaction the body was in, the next leaseholder must not inherit it. The end of a connection ends it as well.
-            let isClean: Bool
-            if leased.mustBeClosed { isClean = false } else { isClean = (try? await leased.query("ROLLBACK")) != nil }
-            giveBack(lease, isReusable: isClean && !leased.mustBeClosed)
+            if !connection.isSpoiled, (try? await leased.query("ROLLBACK")) == nil { connection.spoil() }
+            giveBack(connection)
             throw error
         }
     }

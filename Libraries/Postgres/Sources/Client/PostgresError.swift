@@ -78,11 +78,6 @@ extension PostgresError {
     var reasonForNoConnection: String? {
         if case .unavailable(let reason) = self { reason } else { nil }
     }
-
-    /// The connection ended before the statement went out: another may be there.
-    var wasNotSent: Bool {
-        if case .connectionLost(mayHaveRun: false) = self { true } else { false }
-    }
 }
 
 extension PostgresError: CustomStringConvertible {

@@ -1,43 +1,72 @@
-internal import CLibPQ
-internal import DequeModule
 internal import Foundation
 internal import Synchronization
 
-/// One libpq connection with a thread of its own. Callers queue jobs and await the answers; the jobs in the queue go out as one
-/// pipeline. After the connection has ended, ``PostgresClient`` opens another one.
+/// One libpq connection with a thread of its own, as other threads know it: the thread runs its ``Session``, which pulls jobs from
+/// the queue of the ``PostgresClient`` and sends them as one pipeline. After its end the client opens another one.
 final class ConnectionThread: Sendable {
-    private struct Inbox: Sendable {
-        var jobs: Deque<Job> = []
-        var isClosing = false
-        var hasEnded = false
-        var isWakeSent = false
-
-        var takesJobs: Bool { !isClosing && !hasEnded }
-    }
-
     /// Maximum number of unanswered jobs of different callers, so that a connection that hangs takes few callers with it.
     static let depthLimit = 32
     /// A connection without progress for this long gets no further job of another caller: another connection does it sooner.
     static let stallSeconds = 0.25
 
-    private let inbox = Mutex(Inbox())
-    private let wakePipe: WakePipe
+    /// Wakes the thread, which sleeps in `poll`.
+    private let pipe: (readEnd: Int32, writeEnd: Int32)
+    /// Resolved when the connection has been closed or has broken.
+    let ended = Reply<Void>()
     private let unanswered = Atomic<Int>(0)
     /// When PostgreSQL last answered, or a job came while none was unanswered: monotonic seconds, as their bits.
     private let progressAt = Atomic<UInt64>(0)
-    /// Called on the connection's thread after jobs were answered.
-    private let onProgress: @Sendable (ConnectionThread) -> Void
-    private let endHandlers = Mutex<[@Sendable () -> Void]?>([])
     /// Not a closure: whenever one is taken out of a `Mutex` the compiler wraps it anew, and leaves the wrapped one inside.
     private let notifications = Mutex<AsyncStream<Notification>.Continuation?>(nil)
     private let cancelHandle = Mutex<CancelHandle?>(nil)
+    private let spoiled = Atomic(false)
 
-    private init(onProgress: @escaping @Sendable (ConnectionThread) -> Void) throws(PostgresError) {
-        wakePipe = try WakePipe()
-        self.onProgress = onProgress
+    init() throws(PostgresError) {
+        guard let ends = SystemCalls.makePipe() else {
+            throw .unavailable(reason: "no pipe to be had: \(SystemCalls.reason)")
+        }
+        for end in [ends.readEnd, ends.writeEnd] {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        pipe = ends
     }
 
-    /// How many jobs have no answer yet.
+    deinit {
+        Foundation.close(pipe.readEnd)
+        Foundation.close(pipe.writeEnd)
+    }
+
+    /// Opens a connection on a new thread.
+    /// - Parameter serve: uses the session on that thread, until its end
+    /// - Throws: ``PostgresError``, or `CancellationError`
+    static func open(
+        _ configuration: PostgresConfiguration, serve: @escaping @Sendable (Session) -> Void = { _ in }
+    ) async throws -> ConnectionThread {
+        let connection = try ConnectionThread()
+        let parameters = try configuration.connectionParameters()
+        let opened = Reply<Void>()
+        let thread = Thread {
+            let session: Session
+            do throws(PostgresError) {
+                session = try Session(
+                    configuration, parameters: parameters, front: connection, isAbandoned: { opened.isResolved })
+            } catch {
+                opened.resolve(.failure(error))
+                return
+            }
+            connection.cancelHandle.withLock { $0 = session.connection.makeCancelHandle() }
+            guard opened.resolve(.success(())) else { return }
+            serve(session)
+            connection.finish()
+        }
+        thread.name = "postgres"
+        thread.start()
+        try await opened.value(onCancel: { connection.wake() })
+        return connection
+    }
+
+    /// How many jobs that were given to the connection have no answer yet.
     var load: Int { unanswered.load(ordering: .relaxed) }
 
     /// Whether there are unanswered jobs and PostgreSQL has answered nothing for a while.
@@ -45,77 +74,14 @@ final class ConnectionThread: Sendable {
         load > 0 && now - Double(bitPattern: progressAt.load(ordering: .relaxed)) > Self.stallSeconds
     }
 
-    /// Opens a connection on a new thread.
-    /// - Parameter onProgress: is called on that thread after jobs were answered
-    /// - Throws: ``PostgresError``, or `CancellationError`
-    static func open(
-        _ configuration: PostgresConfiguration, onProgress: @escaping @Sendable (ConnectionThread) -> Void = { _ in }
-    ) async throws -> ConnectionThread {
-        let connection = try ConnectionThread(onProgress: onProgress)
-        let parameters = try configuration.connectionParameters()
-        let opened = Reply<Void>()
-        let thread = Thread {
-            let session: Session
-            do throws(PostgresError) {
-                session = try Session(
-                    configuration,
-                    parameters: parameters,
-                    wakePipe: connection.wakePipe,
-                    isAbandoned: { opened.isResolved }
-                )
-            } catch {
-                opened.resolve(.failure(error))
-                return
-            }
-            connection.cancelHandle.withLock { $0 = session.connection.makeCancelHandle() }
-            opened.resolve(.success(()))
-            session.run(serving: connection)
-            connection.finish()
-        }
-        thread.name = "postgres"
-        thread.start()
-        do {
-            try await opened.value(onCancel: { connection.wakePipe.wake() })
-        } catch {
-            connection.close()
-            throw error
-        }
-        return connection
+    /// To be called before the connection gets the jobs.
+    func expect(_ jobs: Int) {
+        guard jobs > 0, unanswered.add(jobs, ordering: .relaxed).oldValue == 0 else { return }
+        progressed(at: monotonicSeconds())
     }
 
-    /// Whether this side has ended it, or is about to.
-    var isClosing: Bool { inbox.withLock { $0.isClosing } }
-
-    /// False once the connection is closing or has ended.
-    var takesJobs: Bool { inbox.withLock { $0.takesJobs } }
-
-    func perform(_ job: Job, onCancel: @escaping @Sendable () -> Void = {}) async throws -> [Rows] {
-        guard enqueue(job) else { throw PostgresError.connectionLost(mayHaveRun: false) }
-        wake()
-        return try await job.reply.value(onCancel: { [self] in
-            onCancel()
-            // A cancelled caller shortens the thread's wait for the answer.
-            wakePipe.wake()
-        })
-    }
-
-    /// Queues a job, which waits for the next ``wake()``; false where none are taken.
-    func enqueue(_ job: Job) -> Bool {
-        inbox.withLock { inbox in
-            guard inbox.takesJobs else { return false }
-            inbox.jobs.append(job)
-            if unanswered.add(1, ordering: .relaxed).oldValue == 0 { progressed(at: monotonicSeconds()) }
-            return true
-        }
-    }
-
-    func wake() {
-        let isSent = inbox.withLock { inbox in
-            defer { inbox.isWakeSent = true }
-            return inbox.isWakeSent
-        }
-        if !isSent { wakePipe.wake() }
-    }
+    /// Has the connection's thread look for jobs.
+    func wake() { _ = SystemCalls.write([0], to: pipe.writeEnd) }
 
     /// Asks PostgreSQL to cancel the running statement. The connection must be leased, because the statement of another caller
     /// could run.
@@ -123,20 +89,11 @@ final class ConnectionThread: Sendable {
         cancelHandle.withLock { $0 }?.cancel(withinSeconds: 0)
     }
 
-    /// Closes the connection after the queued jobs are answered.
-    func close() {
-        inbox.withLock { $0.isClosing = true }
-        wakePipe.wake()
-    }
+    /// Whether no other caller may get the connection: a request to cancel a statement may still be on its way, or PostgreSQL was silent
+    /// for too long.
+    var isSpoiled: Bool { spoiled.load(ordering: .relaxed) }
 
-    /// Calls the handler when the connection has been closed or has broken; immediately if that was earlier.
-    func whenEnded(_ handler: @escaping @Sendable () -> Void) {
-        let hasEnded = endHandlers.withLock { handlers in
-            handlers?.append(handler)
-            return handlers == nil
-        }
-        if hasEnded { handler() }
-    }
+    func spoil() { spoiled.store(true, ordering: .relaxed) }
 
     func passNotifications(to continuation: AsyncStream<Notification>.Continuation?) {
         notifications.withLock { $0 = continuation }
@@ -144,41 +101,23 @@ final class ConnectionThread: Sendable {
 
     // MARK: From the connection's own thread
 
-    func takeJobs() -> (jobs: Deque<Job>, isClosing: Bool) {
-        inbox.withLock { inbox in
-            inbox.isWakeSent = false
-            defer { inbox.jobs = [] }
-            return (inbox.jobs, inbox.isClosing)
-        }
-    }
+    /// Readable after a ``wake()``.
+    var wakeDescriptor: Int32 { pipe.readEnd }
 
-    /// The jobs in the queue stay there until the end of the connection.
-    func takeNoMoreJobs() { inbox.withLock { $0.hasEnded = true } }
+    func drainWakes() { while SystemCalls.drop(from: pipe.readEnd) > 0 {} }
 
     func answer(_ job: Job, with result: Result<[Rows], any Error>) {
         unanswered.subtract(1, ordering: .relaxed)
-        job.reply.resolve(result)
+        job.reply.resolve(result.map { (rows: $0, connection: self) })
     }
 
     func progressed(at now: Double) { progressAt.store(now.bitPattern, ordering: .relaxed) }
 
-    /// To be called after jobs were answered.
-    func hasRoom() { onProgress(self) }
-
     func notify(_ notification: Notification) { notifications.withLock { $0 }?.yield(notification) }
 
     private func finish() {
-        let left = inbox.withLock { inbox in
-            inbox.hasEnded = true
-            defer { inbox.jobs = [] }
-            return inbox.jobs
-        }
-        for job in left { answer(job, with: .failure(PostgresError.connectionLost(mayHaveRun: false))) }
         cancelHandle.withLock { $0 = nil }
-        let handlers = endHandlers.withLock { handlers in
-            defer { handlers = nil }
-            return handlers ?? []
-        }
-        for handler in handlers { handler() }
+        notifications.withLock { $0 }?.finish()
+        ended.resolve(.success(()))
     }
 }

@@ -11,7 +11,12 @@ struct Job: Sendable {
         case copyOut(String, row: @Sendable (RawSpan) throws -> Void)
         /// Takes pieces of the data from the closure, on the connection's thread, until it gives nil.
         case copyIn(String, next: @Sendable () throws -> [UInt8]?)
+        /// Sends nothing: the caller gets the connection for itself, once that has answered everything before.
+        case lease
     }
+
+    /// The connection that has done the job, and what its statements answered.
+    typealias Answer = (rows: [Rows], connection: ConnectionThread)
 
     var work: Work
     /// When the caller asked, in seconds of the monotonic clock.
@@ -20,7 +25,9 @@ struct Job: Sendable {
     var deadline = Double.infinity
     /// How long PostgreSQL may make no progress on the job before its connection is given up.
     var stallSeconds = Double.infinity
-    let reply = Reply<[Rows]>()
+    let reply = Reply<Answer>()
+
+    var isLease: Bool { if case .lease = work { true } else { false } }
 }
 
 /// The monotonic clock's seconds, which no change of the system's time affects.

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Synchronization
 
 /// What answers statements: a client, or a connection that was leased.
@@ -14,7 +13,6 @@ public final class LeasedConnection: PostgresQuerying {
     private let connection: ConnectionThread
     private let client: PostgresClient
     private let stallSeconds: Double
-    private let isSpoiled = Mutex(false)
 
     /// - Parameter stallSeconds: the maximum time without progress on a statement
     init(_ connection: ConnectionThread, of client: PostgresClient, stallSeconds: Double) {
@@ -24,10 +22,6 @@ public final class LeasedConnection: PostgresQuerying {
     }
 
     private var maintenanceSeconds: Double { client.configuration.maintenanceTimeoutSeconds }
-
-    /// Set once a statement was cancelled: the request to cancel may still be on its way and must not hit the next leaseholder. And
-    /// once PostgreSQL was silent for too long.
-    var mustBeClosed: Bool { isSpoiled.withLock { $0 } }
 
     /// - Throws: ``PostgresError``, or `CancellationError`
     @discardableResult
@@ -45,9 +39,7 @@ public final class LeasedConnection: PostgresQuerying {
     /// - Throws: ``PostgresError``, `CancellationError`, and what the body throws
     public func withoutTimeout<Value>(_ body: (LeasedConnection) async throws -> Value) async throws -> Value {
         try await query("SET LOCAL statement_timeout = 0")
-        let patient = LeasedConnection(connection, of: client, stallSeconds: maintenanceSeconds)
-        defer { if patient.mustBeClosed { isSpoiled.withLock { $0 = true } } }
-        return try await body(patient)
+        return try await body(LeasedConnection(connection, of: client, stallSeconds: maintenanceSeconds))
     }
 
     /// Several statements in one text, such as a migration.
@@ -79,7 +71,6 @@ public final class LeasedConnection: PostgresQuerying {
     ) async throws -> Value {
         let (stream, continuation) = AsyncStream.makeStream(of: Notification.self, bufferingPolicy: .bufferingNewest(limit))
         connection.passNotifications(to: continuation)
-        connection.whenEnded { continuation.finish() }
         defer {
             connection.passNotifications(to: nil)
             continuation.finish()
@@ -94,13 +85,20 @@ public final class LeasedConnection: PostgresQuerying {
     @discardableResult
     private func perform(_ work: Job.Work, stallSeconds: Double) async throws -> [Rows] {
         do {
-            return try await connection.perform(Job(work: work, stallSeconds: stallSeconds)) { [self] in
-                isSpoiled.withLock { $0 = true }
-                // Before the leasing others may have queued statements here, which are not to be hit.
-                if connection.load <= 1 { connection.cancelRunningStatement() }
+            let job = Job(work: work, stallSeconds: stallSeconds)
+            guard client.state.withLock({ $0.enqueue(job, on: connection) }) else {
+                throw PostgresError.connectionLost(mayHaveRun: false)
             }
+            connection.wake()
+            return try await job.reply.value(onCancel: { [self] in
+                connection.spoil()
+                // With two, the other one may be the one that runs.
+                if connection.load <= 1 { connection.cancelRunningStatement() }
+                // A cancelled caller shortens the thread's wait for the answer.
+                connection.wake()
+            }).rows
         } catch PostgresError.deadlineExceeded(let mayHaveRun) {
-            isSpoiled.withLock { $0 = true }
+            connection.spoil()
             throw PostgresError.deadlineExceeded(mayHaveRun: mayHaveRun)
         }
     }

@@ -1,147 +1,196 @@
 internal import DequeModule
 
-/// What the lock of a ``PostgresClient`` protects.
+/// What the lock of a ``PostgresClient`` protects: the queue that every caller joins, and the connections that pull from it.
+///
+/// A connection claims a number of jobs and is woken; when its thread runs, it takes as many from the head of the queue. So the first
+/// ``claimed`` jobs are as good as sent, and only those behind them wait. A lease is never among the first: it is bound to a connection,
+/// which claims nothing more, answers what it has, and is handed over.
 struct PoolState: Sendable {
-    enum Slot: Sendable {
-        case connecting
-        case backingOff(reason: String)
-        case shared(ConnectionThread)
-        case leased(ConnectionThread)
+    /// The place of one connection.
+    struct Slot: Sendable {
+        /// Nil until one is open.
+        var connection: ConnectionThread?
+        /// Why the last attempt to open one failed.
+        var failure: String?
+        /// How many jobs of the queue the connection was woken for.
+        var claims = 0
+        /// Of the caller that gets the connection as soon as it has answered its jobs, unless that caller gives up before.
+        var lease: Job?
+        var isLeased = false
+        /// Jobs of the leaseholder that the connection's thread has not taken yet.
+        var jobs: Deque<Job> = []
+        /// Whether the connection ends when it has answered its jobs.
+        var isClosing = false
+
+        var isDraining: Bool { lease?.reply.isResolved == false }
+        var isShared: Bool { connection != nil && !isLeased && !isClosing && !isDraining }
+
+        var use: PostgresStatistics.Use {
+            guard let connection else { return failure == nil ? .connecting : .backingOff }
+            return isLeased || isDraining ? .leased : connection.load + claims > 0 ? .busy : .idle
+        }
     }
+
+    /// Maximum number of jobs in the queue; the next is refused.
+    private static let queueLimit = 10_000
 
     private let acquireSeconds: Double
     var slots: [Slot]
-    /// Statements that no connection has room for.
-    var queue: Deque<Job> = []
-    /// Jobs without statements, of callers that wait for a connection of their own: the answer has the caller look for one. One
-    /// connection serves one of them: waking all would have a thousand compete.
-    var leaseWaiters: Deque<Job> = []
-    var isClosing = false
-    /// Since when no connection takes statements; nil while one does.
-    private var unservedSince: Double? = 0
+    private var queue: Deque<Job> = []
+    private(set) var isClosing = false
+    /// Since when there is no connection; nil while there is one.
+    private var unservedSince: Double?
     private var hasTimer = false
 
     init(_ configuration: PostgresConfiguration) {
-        slots = Array(repeating: .connecting, count: configuration.connections)
+        slots = Array(repeating: Slot(), count: configuration.connections)
         acquireSeconds = configuration.acquireTimeoutSeconds
+    }
+
+    private var claimed: Int { slots.reduce(0) { $0 + $1.claims } }
+
+    // MARK: Queueing
+
+    /// - Returns: why the job is refused; nil if it is in the queue
+    mutating func enqueue(_ job: Job) -> PostgresError? {
+        if isClosing { return noConnection }
+        guard queue.count < Self.queueLimit else {
+            return .unavailable(reason: "\(Self.queueLimit) callers wait for a connection already")
+        }
+        queue.append(job)
+        return nil
+    }
+
+    /// Has the least busy connections claim the jobs that wait, and binds each lease to one.
+    /// - Returns: the connections to wake
+    mutating func distribute() -> [ConnectionThread] {
+        var claimed = self.claimed
+        guard claimed < queue.count else { return [] }
+        let now = monotonicSeconds()
+        var woken: [ConnectionThread] = []
+        while claimed < queue.count, let (slot, connection) = leastBusy(at: now) {
+            if queue[claimed].isLease {
+                slots[slot].lease = queue.remove(at: claimed)
+                grantLease(of: slot)
+            } else {
+                if slots[slot].claims == 0 { woken.append(connection) }
+                slots[slot].claims += 1
+                claimed += 1
+            }
+        }
+        return woken
+    }
+
+    /// The least busy connection that is shared, has room and makes progress. A client that closes fills them all, however much waits.
+    private func leastBusy(at now: Double) -> (slot: Int, connection: ConnectionThread)? {
+        var best: (slot: Int, connection: ConnectionThread)?
+        var least = isClosing ? Int.max : ConnectionThread.depthLimit
+        for (index, slot) in slots.enumerated() where slot.isShared {
+            guard let connection = slot.connection, isClosing || !connection.isStalled(at: now) else { continue }
+            let load = connection.load + slot.claims
+            guard load < least else { continue }
+            best = (index, connection)
+            least = load
+            if load == 0 { break }
+        }
+        return best
     }
 
     // MARK: Connections
 
-    /// The least busy connection that is shared and makes progress.
-    /// - Parameter depth: of unanswered jobs, which the connection must not have reached
-    func leastBusy(at now: Double, below depth: Int) -> PostgresClient.Lease? {
-        var best: (lease: PostgresClient.Lease, load: Int)?
-        for (index, slot) in slots.enumerated() {
-            // One that has ended stays in its slot until another is being opened.
-            guard case .shared(let connection) = slot, connection.takesJobs else { continue }
-            let load = connection.load
-            guard load < best?.load ?? depth, !connection.isStalled(at: now) else { continue }
-            best = (PostgresClient.Lease(slot: index, connection: connection), load)
-            if load == 0 { break }
-        }
-        return best?.lease
+    /// The jobs that a connection's thread sends next, and whether the connection ends after them.
+    mutating func take(_ slot: Int) -> (jobs: Deque<Job>, isClosing: Bool) {
+        let count = slots[slot].claims
+        var jobs = slots[slot].jobs
+        jobs.append(contentsOf: queue.prefix(count))
+        queue.removeFirst(count)
+        slots[slot].claims = 0
+        slots[slot].jobs = []
+        slots[slot].connection?.expect(count)
+        grantLease(of: slot)
+        return (jobs, isClosing || slots[slot].isClosing)
     }
 
-    /// Gives waiting statements to a shared connection, and has one leaseholder look for a connection.
-    /// - Returns: whether the connection has got work, and is to be woken
-    mutating func hasRoom(_ connection: ConnectionThread) -> Bool {
-        var hasWork = false
-        while connection.load < ConnectionThread.depthLimit, let next = queue.first {
-            if !next.reply.isResolved {
-                guard connection.enqueue(next) else { break }
-                hasWork = true
-            }
-            queue.removeFirst()
-        }
-        // One that gave up in this moment does not look.
-        while let leaseholder = leaseWaiters.popFirst() { if leaseholder.reply.resolve(.success([])) { break } }
-        return hasWork
+    /// Hands a connection to its next leaseholder, once all jobs of other callers are answered: a leaseholder that is cancelled cancels
+    /// what runs on its connection.
+    private mutating func grantLease(of slot: Int) {
+        guard let connection = slots[slot].connection, let lease = slots[slot].lease else { return }
+        guard connection.load + slots[slot].claims == 0 else { return }
+        slots[slot].lease = nil
+        // Not to a caller that has given up.
+        slots[slot].isLeased = lease.reply.resolve(.success((rows: [], connection: connection)))
     }
 
-    /// When the client closes, what waits is given to the connections there are, however much it is.
-    /// - Returns: what no connection has taken
-    mutating func spreadQueue() -> [Job] {
-        defer { queue = [] }
-        for leaseholder in leaseWaiters { leaseholder.reply.resolve(.success([])) }
-        leaseWaiters = []
-        let connections = slots.compactMap { if case .shared(let connection) = $0 { connection } else { nil } }
-        let jobs = queue.filter { !$0.reply.isResolved }
-        return jobs.enumerated().compactMap { index, job in
-            guard !connections.isEmpty, connections[index % connections.count].enqueue(job) else { return job }
-            return nil
-        }
+    /// Queues a job of the leaseholder.
+    /// - Returns: false if the connection takes none any more
+    mutating func enqueue(_ job: Job, on connection: ConnectionThread) -> Bool {
+        guard !isClosing, let slot = leasedSlot(of: connection), !slots[slot].isClosing else { return false }
+        slots[slot].jobs.append(job)
+        connection.expect(1)
+        return true
+    }
+
+    mutating func giveBack(_ connection: ConnectionThread) {
+        guard let slot = leasedSlot(of: connection) else { return }
+        if connection.isSpoiled { slots[slot].isClosing = true } else { slots[slot].isLeased = false }
+    }
+
+    /// Nil if the connection has ended.
+    private func leasedSlot(of connection: ConnectionThread) -> Int? {
+        slots.firstIndex { $0.isLeased && $0.connection === connection }
+    }
+
+    /// Forgets a connection that has ended. Its jobs that were not sent go to other connections, but not those of its leaseholder.
+    /// - Returns: the leaseholder's jobs, and whether this side has ended the connection
+    mutating func end(_ slot: Int, unsent: Deque<Job>) -> (lost: Deque<Job>, isExpected: Bool) {
+        let ended = slots[slot]
+        slots[slot] = Slot()
+        if let lease = ended.lease { queue.insert(lease, at: claimed) }
+        if !ended.isLeased { queue.insert(contentsOf: unsent, at: claimed) }
+        return (ended.isLeased ? unsent + ended.jobs : [], isClosing || ended.isClosing)
+    }
+
+    /// Has every connection end after the statements of the queue. No connection is leased any more.
+    mutating func close() {
+        isClosing = true
+        for job in waiting where job.isLease { job.reply.resolve(.failure(noConnection)) }
+        queue.removeAll(where: \.isLease)
     }
 
     // MARK: Waiting callers
 
-    var waitingCallers: Int { (queue + leaseWaiters).count { !$0.reply.isResolved } }
+    /// The jobs that no connection has claimed, and the leases whose connections still answer other callers.
+    var waiting: [Job] { (Array(queue[claimed...]) + slots.compactMap(\.lease)).filter { !$0.reply.isResolved } }
+
+    private var hasWaiting: Bool { claimed < queue.count || slots.contains(where: \.isDraining) }
 
     /// Whether a timer is needed that is not there yet.
     mutating func startsTimer() -> Bool {
-        defer { hasTimer = true }
-        return !hasTimer
+        guard !hasTimer, hasWaiting else { return false }
+        hasTimer = true
+        return true
     }
 
-    /// Whether the timer is needed no more.
-    mutating func stopsTimer() -> Bool {
-        hasTimer = !queue.isEmpty || !leaseWaiters.isEmpty
-        return !hasTimer
-    }
-
-    /// Removes the waiting callers that have given up or have run out of time.
-    /// - Returns: the callers out of time, to be answered without the lock
-    mutating func takeExpired(at now: Double) -> [(job: Job, error: PostgresError)] {
-        if isServing { unservedSince = nil } else if unservedSince == nil { unservedSince = now }
-        let whyExpired = patience(at: now)
-        var expired: [(Job, PostgresError)] = []
-        func expire(_ jobs: inout Deque<Job>) {
-            jobs.removeAll { job in
-                guard !job.reply.isResolved else { return true }
-                guard let error = whyExpired(job) else { return false }
-                expired.append((job, error))
-                return true
-            }
-        }
-        expire(&queue)
-        expire(&leaseWaiters)
-        return expired
-    }
-
-    /// - Returns: why a caller may wait no longer, as things are now; nil if it may
-    func patience(at now: Double) -> (_ waiting: Job) -> PostgresError? {
-        let unservedSince = isServing ? nil : unservedSince ?? 0
-        return { [acquireSeconds, noConnection] waiting in
+    /// Drops the callers that have given up, and finds those that have run out of time, to be answered without the lock.
+    /// - Returns: nil if nobody waits, so that the timer is needed no more
+    mutating func expired(at now: Double) -> [(job: Job, error: PostgresError)]? {
+        let unclaimed: [Job] = queue[claimed...].filter { !$0.reply.isResolved }
+        queue.replaceSubrange(claimed..., with: unclaimed)
+        hasTimer = hasWaiting
+        guard hasTimer else { return nil }
+        let isServing = slots.contains { $0.connection != nil && !$0.isClosing }
+        unservedSince = isServing ? nil : unservedSince ?? now
+        return (unclaimed + slots.compactMap(\.lease)).compactMap { job -> (job: Job, error: PostgresError)? in
             // The missing connection comes first: it is the cause, and a late thread only a symptom.
-            if let unservedSince, now >= max(waiting.askedAt, unservedSince) + acquireSeconds { return noConnection }
-            return now < waiting.deadline ? nil : .deadlineExceeded(mayHaveRun: false)
+            let unservedUntil = unservedSince.map { max($0, job.askedAt) + acquireSeconds } ?? .infinity
+            if isClosing || now >= unservedUntil { return (job, noConnection) }
+            return now < job.deadline ? nil : (job, .deadlineExceeded(mayHaveRun: false))
         }
     }
 
-    var noConnection: PostgresError {
+    private var noConnection: PostgresError {
         if isClosing { return .unavailable(reason: "the client is closed") }
-        for case .backingOff(let reason) in slots { return .unavailable(reason: reason) }
+        if let failure = slots.compactMap(\.failure).first { return .unavailable(reason: failure) }
         return .unavailable(reason: "all \(slots.count) connections are being opened")
-    }
-
-    /// Whether a connection takes statements, or will when its caller returns it.
-    private var isServing: Bool { slots.contains { $0.connection?.takesJobs == true } }
-}
-
-extension PoolState.Slot {
-    var connection: ConnectionThread? {
-        switch self {
-        case .shared(let connection), .leased(let connection): connection
-        case .connecting, .backingOff: nil
-        }
-    }
-
-    var use: PostgresStatistics.Use {
-        switch self {
-        case .connecting: .connecting
-        case .backingOff: .backingOff
-        case .shared(let connection): connection.load > 0 ? .busy : .idle
-        case .leased: .leased
-        }
     }
 }

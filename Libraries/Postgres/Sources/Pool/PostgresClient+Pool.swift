@@ -1,24 +1,17 @@
+internal import DequeModule
 internal import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// The connections of a client, and the callers that wait for one.
+/// The connections of a client, and the queue that they pull jobs from.
 ///
-/// A statement goes to an idle connection, else into the pipeline of the one with the fewest unanswered jobs. While all are full
-/// or make no progress it stays here, and the first connection that has room takes it.
+/// A job is for an idle connection, else for the pipeline of the one with the fewest unanswered jobs, which is woken and takes it.
+/// While all are full or make no progress it waits, and the first connection that has room takes it.
 extension PostgresClient {
-    /// Maximum number of statements that wait for a connection; the next is refused.
-    static let queueLimit = 10_000
     private static let firstBackOffSeconds = 0.05
     private static let longestBackOffSeconds = 2.0
     /// The interval at which the timer ends overdue waits.
     private static let expirySeconds = 0.1
-
-    /// A connection that its leaseholder has to itself.
-    struct Lease: Sendable {
-        var slot: Int
-        var connection: ConnectionThread
-    }
 
     /// The number of connections, by use.
     public var connections: [PostgresStatistics.Use: Int] {
@@ -26,111 +19,49 @@ extension PostgresClient {
     }
 
     /// Callers that wait for a connection.
-    public var waitingCallers: Int { state.withLock { $0.waitingCallers } }
+    public var waitingCallers: Int { state.withLock { $0.waiting.count } }
 
-    // MARK: Statements
+    // MARK: Callers
 
+    /// Has a connection do a job. After a lease the caller has the connection for itself, until ``giveBack(_:)``.
     /// - Parameter deadline: the caller is answered by then, in monotonic seconds
     /// - Throws: ``PostgresError``, or `CancellationError`
-    func perform(_ statements: [SQL], deadline: Double) async throws -> [Rows] {
-        let job = Job(work: .pipeline(statements), deadline: deadline, stallSeconds: configuration.stallSeconds)
-        // Queued in the same moment: a little later the connection may be leased, and these end up in the leaseholder's transaction.
-        let (connection, startsTimer) = try state.withLock { state in
-            guard !state.isClosing else { throw state.noConnection }
-            let best = state.queue.isEmpty ? state.leastBusy(at: job.askedAt, below: ConnectionThread.depthLimit) : nil
-            if let best, best.connection.enqueue(job) { return (best.connection as ConnectionThread?, false) }
-            guard state.queue.count < Self.queueLimit else {
-                throw PostgresError.unavailable(reason: "\(Self.queueLimit) callers wait for a connection already")
-            }
-            state.queue.append(job)
-            return (nil, state.startsTimer())
+    func ask(for work: Job.Work, deadline: Double) async throws -> Job.Answer {
+        let job = Job(work: work, deadline: deadline, stallSeconds: configuration.stallSeconds)
+        if let refusal = update({ $0.enqueue(job) }) { throw refusal }
+        // A connection that no longer waits for its leaseholder has room for other callers.
+        return try await job.reply.value(onCancel: { self.update { _ in } })
+    }
+
+    /// Ends a lease, and the connection if it is spoiled.
+    func giveBack(_ connection: ConnectionThread) {
+        update { $0.giveBack(connection) }
+        if connection.isSpoiled { connection.wake() }
+    }
+
+    /// Changes the pool. Connections that have got work by it are woken, and if callers must wait, a timer ends their wait.
+    private func update<Value: Sendable>(_ change: (inout PoolState) -> Value) -> Value {
+        let (value, woken, startsTimer) = state.withLock { state in
+            let value = change(&state)
+            let woken = state.distribute()
+            return (value, woken, state.startsTimer())
         }
-        connection?.wake()
+        for connection in woken { connection.wake() }
         if startsTimer { startTimer() }
-        return try await job.reply.value()
-    }
-
-    // MARK: Leasing
-
-    /// Takes a connection for exclusive use until ``giveBack(_:isReusable:)``.
-    /// - Throws: ``PostgresError``, or `CancellationError`
-    func lease() async throws -> Lease {
-        let askedAt = monotonicSeconds()
-        let deadline = askedAt + configuration.answerTimeoutSeconds
-        while true {
-            let lease = try await nextFree(askedAt: askedAt, deadline: deadline)
-            guard lease.connection.load > 0 else { return lease }
-            // What others queued before is answered first: a leaseholder that is cancelled cancels what runs on its connection.
-            do {
-                let job = Job(work: .pipeline([]), deadline: deadline, stallSeconds: configuration.stallSeconds)
-                _ = try await lease.connection.perform(job)
-                return lease
-            } catch {
-                giveBack(lease, isReusable: true)
-                guard let error = error as? PostgresError else { throw error }
-                guard monotonicSeconds() < deadline else { throw PostgresError.deadlineExceeded(mayHaveRun: false) }
-                logger.debug("a connection was lost before it was leased", metadata: ["error": "\(error)"])
-            }
-        }
-    }
-
-    private func nextFree(askedAt: Double, deadline: Double) async throws -> Lease {
-        while true {
-            let job = Job(work: .pipeline([]), askedAt: askedAt, deadline: deadline)
-            let (lease, startsTimer) = try state.withLock { state in
-                let now = monotonicSeconds()
-                guard !state.isClosing else { throw state.noConnection }
-                if let best = state.leastBusy(at: now, below: .max) {
-                    state.slots[best.slot] = .leased(best.connection)
-                    return (best as Lease?, false)
-                }
-                if let error = state.patience(at: now)(job) { throw error }
-                state.leaseWaiters.append(job)
-                return (nil, state.startsTimer())
-            }
-            if let lease { return lease }
-            if startsTimer { startTimer() }
-            _ = try await job.reply.value()
-        }
-    }
-
-    func giveBack(_ lease: Lease, isReusable: Bool) {
-        if !isReusable { lease.connection.close() }
-        let hasWork = state.withLock { state in
-            guard isReusable, case .leased(let leased) = state.slots[lease.slot], leased === lease.connection else {
-                return false
-            }
-            state.slots[lease.slot] = .shared(leased)
-            return state.hasRoom(leased)
-        }
-        if hasWork { lease.connection.wake() }
-    }
-
-    // MARK: Waiting
-
-    /// Called on the connection's thread, which looks for new jobs next.
-    private func hasRoom(_ connection: ConnectionThread, slot: Int) {
-        state.withLock { state in
-            guard case .shared(let shared) = state.slots[slot], shared === connection else { return }
-            _ = state.hasRoom(connection)
-        }
+        return value
     }
 
     /// Runs while there are waiting callers.
     private func startTimer() {
         Task {
-            while true {
-                let (expired, isNeeded) = state.withLock { state in
-                    (state.takeExpired(at: monotonicSeconds()), state.stopsTimer() == false)
-                }
+            while let expired = update({ $0.expired(at: monotonicSeconds()) }) {
                 for (job, error) in expired { job.reply.resolve(.failure(error)) }
-                guard isNeeded else { return }
                 try? await Task.sleep(for: .seconds(Self.expirySeconds))
             }
         }
     }
 
-    // MARK: Keeping connections
+    // MARK: Connections
 
     /// Opens the connections and keeps them until the task is cancelled or the service group shuts down; queued statements are
     /// answered first.
@@ -147,45 +78,53 @@ extension PostgresClient {
         var backOffSeconds = Self.firstBackOffSeconds
         while !Task.isCancelled {
             do {
-                let connection = try await ConnectionThread.open(configuration) { self.hasRoom($0, slot: slot) }
+                let connection = try await ConnectionThread.open(configuration) { self.serve(slot, $0) }
                 backOffSeconds = Self.firstBackOffSeconds
-                statistics.count(.opened)
-                set(slot, to: .shared(connection))
-                await withCheckedContinuation { ended in connection.whenEnded { ended.resume() } }
-                set(slot, to: .connecting)
-                if !isClosing, !connection.isClosing {
-                    statistics.count(.lost)
-                    logger.warning("a connection to PostgreSQL ended; opening another")
-                }
+                // In a task of its own: a cancelled client, too, waits until its callers are answered.
+                _ = await Task { try? await connection.ended.value() }.value
             } catch {
                 guard !Task.isCancelled else { break }
                 statistics.count(.failedToOpen)
                 logger.warning("cannot connect to PostgreSQL", metadata: ["error": "\(error)"])
-                set(slot, to: .backingOff(reason: (error as? PostgresError)?.reasonForNoConnection ?? "\(error)"))
+                update { $0.slots[slot].failure = (error as? PostgresError)?.reasonForNoConnection ?? "\(error)" }
                 try? await Task.sleep(for: .seconds(backOffSeconds * Double.random(in: 0.5...1)))
                 backOffSeconds = min(backOffSeconds * 2, Self.longestBackOffSeconds)
             }
         }
     }
 
-    var isClosing: Bool { state.withLock { $0.isClosing } }
-
-    private func set(_ slot: Int, to new: PoolState.Slot) {
-        let (isClosing, hasWork) = state.withLock { state in
-            state.slots[slot] = new
-            guard case .shared(let connection) = new, !state.isClosing else { return (state.isClosing, false) }
-            return (false, state.hasRoom(connection))
+    /// Runs on the connection's thread, from its opening to its end.
+    private func serve(_ slot: Int, _ session: Session) {
+        statistics.count(.opened)
+        update { $0.slots[slot] = PoolState.Slot(connection: session.front) }
+        let reason = session.run { self.pull(slot) }
+        // First of all, so that a caller that tries again gets another connection.
+        let (lost, isExpected) = update { $0.end(slot, unsent: session.waiting) }
+        session.fail(inFlight: reason, unsent: lost)
+        if !isExpected {
+            statistics.count(.lost)
+            logger.warning("a connection to PostgreSQL ended; opening another")
         }
-        guard case .shared(let connection) = new else { return }
-        if isClosing { connection.close() } else if hasWork { connection.wake() }
     }
 
-    private func close() {
-        let (connections, left, error) = state.withLock { state in
-            state.isClosing = true
-            return (state.slots.compactMap(\.connection), state.spreadQueue(), state.noConnection)
+    private func pull(_ slot: Int) -> (jobs: Deque<Job>, isClosing: Bool) {
+        let (taken, woken) = state.withLock { state in
+            // The connection may have room that no job has claimed yet.
+            let woken = state.distribute()
+            let own = state.slots[slot].connection
+            return (state.take(slot), woken.filter { $0 !== own })
         }
-        for job in left { job.reply.resolve(.failure(error)) }
-        for connection in connections { connection.close() }
+        for connection in woken { connection.wake() }
+        return taken
+    }
+
+    var isClosing: Bool { state.withLock { $0.isClosing } }
+
+    private func close() {
+        let connections = update { state in
+            state.close()
+            return state.slots.compactMap(\.connection)
+        }
+        for connection in connections { connection.wake() }
     }
 }

@@ -15,7 +15,7 @@ extension Session {
         let result: Result<[Rows], any Error>
         do {
             switch job.work {
-            case .pipeline: preconditionFailure("a pipeline is sent in the pipeline")
+            case .pipeline, .lease: preconditionFailure("only what the pipeline cannot do is done outside of it")
             case .script(let text):
                 try start(text)
                 try drain(job)

@@ -39,13 +39,15 @@ final class Session {
 
     let connection: PQConnection
     let configuration: PostgresConfiguration
-    private let wakePipe: WakePipe
+    /// The connection as other threads know it.
+    let front: ConnectionThread
     /// The names under which statements are prepared.
     var prepared: [PreparedStatement: String] = [:]
     var statementNumber = 0
     var inFlight: Deque<InFlight> = []
-    private var waiting: Deque<Job> = []
-    /// Whether jobs were answered since ``ConnectionThread/hasRoom()`` was called.
+    /// Jobs that are not sent yet.
+    private(set) var waiting: Deque<Job> = []
+    /// Whether ``send()`` has answered jobs.
     private var hasAnswered = false
     /// The time of PostgreSQL's last answer, or of the begin of the first statement in flight.
     var progressAt = 0.0
@@ -56,10 +58,10 @@ final class Session {
     init(
         _ configuration: PostgresConfiguration,
         parameters: [(keyword: String, value: String)],
-        wakePipe: WakePipe,
+        front: ConnectionThread,
         isAbandoned: () -> Bool
     ) throws(PostgresError) {
-        self.wakePipe = wakePipe
+        self.front = front
         self.configuration = configuration
         guard let started = PQConnection(parameters) else { throw .unavailable(reason: "libpq has no memory left") }
         connection = started
@@ -83,41 +85,37 @@ final class Session {
         throw .unavailable(reason: failed ? errorMessage : "no answer within \(configuration.connectTimeoutSeconds) s")
     }
 
-    /// Serves jobs until the connection closes or breaks. Statements in flight at that time may or may not have run.
-    func run(serving front: ConnectionThread) {
-        var reason = PostgresError.connectionLost(mayHaveRun: true)
+    /// Serves jobs until the connection closes or breaks.
+    /// - Returns: why statements in flight got no answer: they may or may not have run
+    func run(pulling pull: () -> (jobs: Deque<Job>, isClosing: Bool)) -> PostgresError {
         while true {
-            let (jobs, isClosing) = front.takeJobs()
+            let (jobs, isClosing) = pull()
             waiting.append(contentsOf: jobs)
             // PostgreSQL may have ended the session since the last look. Jobs that are not sent yet can run on another connection.
-            if inFlight.isEmpty, !waiting.isEmpty, !receive(front: front) { break }
-            guard send(front: front) else { break }
-            if hasAnswered {
-                hasAnswered = false
-                front.hasRoom()
-                // What this has queued goes out with the rest.
-                continue
-            }
+            if inFlight.isEmpty, !waiting.isEmpty, !receive() { break }
+            hasAnswered = false
+            guard send() else { break }
+            // The jobs that this has made room for go out with the rest.
+            if hasAnswered { continue }
             if isClosing, inFlight.isEmpty, waiting.isEmpty { break }
             let flushed = connection.flush()
             guard flushed >= 0 else { break }
             let deadline = nextDeadline
             poll(events: Int16(POLLIN) | (flushed == 1 ? Int16(POLLOUT) : 0), untilDeadline: deadline)
-            guard receive(front: front) else { break }
-            if deadline <= monotonicSeconds(), !keepDeadlines() {
-                reason = .deadlineExceeded(mayHaveRun: true)
-                break
-            }
+            guard receive() else { break }
+            if deadline <= monotonicSeconds(), !keepDeadlines() { return .deadlineExceeded(mayHaveRun: true) }
         }
-        // A caller that tries again gets another connection.
-        front.takeNoMoreJobs()
-        for entry in inFlight where !entry.isOwn { front.answer(entry.job, with: .failure(reason)) }
-        for job in waiting {
-            front.answer(job, with: .failure(PostgresError.connectionLost(mayHaveRun: false)))
-        }
+        return .connectionLost(mayHaveRun: true)
     }
 
-    private func answer(_ job: Job, with result: Result<[Rows], any Error>, front: ConnectionThread) {
+    /// Answers everything after the end.
+    /// - Parameter unsent: jobs that no other connection may do
+    func fail(inFlight reason: PostgresError, unsent: Deque<Job>) {
+        for entry in inFlight where !entry.isOwn { front.answer(entry.job, with: .failure(reason)) }
+        for job in unsent { front.answer(job, with: .failure(PostgresError.connectionLost(mayHaveRun: false))) }
+    }
+
+    private func answer(_ job: Job, with result: Result<[Rows], any Error>) {
         hasAnswered = true
         front.answer(job, with: result)
     }
@@ -125,12 +123,12 @@ final class Session {
     // MARK: Sending
 
     /// False when the connection is no longer usable.
-    private func send(front: ConnectionThread) -> Bool {
+    private func send() -> Bool {
         while let job = waiting.first {
             // Cancelled, or too late.
             guard !job.reply.isResolved, monotonicSeconds() < job.deadline else {
                 waiting.removeFirst()
-                answer(job, with: .failure(PostgresError.deadlineExceeded(mayHaveRun: false)), front: front)
+                answer(job, with: .failure(PostgresError.deadlineExceeded(mayHaveRun: false)))
                 continue
             }
             if case .pipeline(let statements) = job.work {
@@ -144,7 +142,7 @@ final class Session {
                 waiting.removeFirst()
                 let (result, isUsable) = performOutsidePipeline(job)
                 progressAt = monotonicSeconds()
-                answer(job, with: result, front: front)
+                answer(job, with: result)
                 guard isUsable else { return false }
             }
         }
@@ -154,14 +152,14 @@ final class Session {
     // MARK: Receiving
 
     /// - Returns: whether the connection is usable
-    private func receive(front: ConnectionThread) -> Bool {
+    private func receive() -> Bool {
         let isOpen = connection.consumeInput()
-        readResults(front: front)
-        readNotifications(front: front)
+        readResults()
+        readNotifications()
         return isOpen && connection.status == CONNECTION_OK && !isGoingAway
     }
 
-    private func readResults(front: ConnectionThread) {
+    private func readResults() {
         let before = progressAt
         defer { if progressAt != before { front.progressed(at: progressAt) } }
         while !inFlight.isEmpty, !connection.isBusy {
@@ -171,19 +169,19 @@ final class Session {
                 _ = inFlight[0].steps.popFirst()
                 continue
             }
-            read(result, front: front)
+            read(result)
             progressAt = monotonicSeconds()
         }
     }
 
-    private func read(_ result: consuming PQResult, front: ConnectionThread) {
+    private func read(_ result: consuming PQResult) {
         inFlight[0].hasResult = true
         switch result.status {
         case PGRES_PIPELINE_SYNC:
             let entry = inFlight.removeFirst()
             guard !entry.isOwn else { return }
             let failure = entry.failure ?? (entry.isUnreplicated ? .unreplicated : nil)
-            answer(entry.job, with: failure.map { .failure($0) } ?? .success(entry.rows), front: front)
+            answer(entry.job, with: failure.map { .failure($0) } ?? .success(entry.rows))
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
             if case .execute = inFlight[0].steps.first { inFlight[0].rows.append(Rows(result)) }
         case PGRES_PIPELINE_ABORTED:
@@ -204,7 +202,7 @@ final class Session {
         result.errorField("V") == "ERROR" ? .refused(PostgresError.ServerError(result)) : .connectionLost(mayHaveRun: true)
     }
 
-    private func readNotifications(front: ConnectionThread) {
+    private func readNotifications() {
         while let notification = connection.nextNotification() { front.notify(notification) }
     }
 
@@ -215,11 +213,11 @@ final class Session {
     func poll(events: Int16, untilDeadline deadline: Double) -> Bool {
         var descriptors = [
             pollfd(fd: connection.socket, events: events, revents: 0),
-            pollfd(fd: wakePipe.readEnd, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: front.wakeDescriptor, events: Int16(POLLIN), revents: 0),
         ]
         let milliseconds = min(max(0, (deadline - monotonicSeconds()) * 1_000 + 1), Self.longestPollMilliseconds)
         guard SystemCalls.wait(for: &descriptors, milliseconds: Int32(milliseconds)) > 0 else { return false }
-        if descriptors[1].revents != 0 { wakePipe.drain() }
+        if descriptors[1].revents != 0 { front.drainWakes() }
         return descriptors[0].revents != 0
     }
 
