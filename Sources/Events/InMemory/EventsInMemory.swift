@@ -99,13 +99,3 @@ package final class EventsInMemory: Sendable {
     /// Whether this node takes no new events.
     var isFull: Bool { presentBytes >= limit }
 }
-
-extension InMemoryReadModel {
-    /// The snapshot; `nil` while the index is not in use.
-    var readable: EventIndex.Snapshot? {
-        guard state.isInUse else { return nil }
-        let snapshot = content.index.snapshot
-        // The index may have been dropped since.
-        return snapshot.position >= 0 ? snapshot : nil
-    }
-}

@@ -2,6 +2,7 @@ package import EventStore
 package import Logging
 package import Postgres
 internal import ServiceLifecycle
+internal import SpatialIndex
 internal import Synchronization
 
 /// Keeps the events in memory in step with the log, and decides whether requests may read them.
@@ -77,6 +78,14 @@ package final class InMemoryReadModel: Service {
         self.logger = logger
         self.patienceSeconds = patienceSeconds
         state = InMemoryState(staleAfter: staleAfter)
+    }
+
+    /// The snapshot that requests read; `nil` while the index is not in use.
+    var readable: EventIndex.Snapshot? {
+        guard state.isInUse else { return nil }
+        let snapshot = content.index.snapshot
+        // The index may have been dropped since.
+        return snapshot.position >= 0 ? snapshot : nil
     }
 
     /// Loads the content and follows the log until the service group shuts down. After an error it begins again.

@@ -65,7 +65,7 @@ public protocol Projection: Sendable {
     func writes(for changes: Changes, in schema: String) -> [Write]
 
     /// Folds the recorded events of this projection's categories and writes them. The default suits every projection.
-    func writes(for envelopes: [EventEnvelope<any DomainEvent>], in schema: String) -> [Write]
+    func writes(folding envelopes: [EventEnvelope<any DomainEvent>], in schema: String) -> [Write]
 }
 
 /// One step of writing a batch of changes.
@@ -105,14 +105,14 @@ extension Projection {
     var erasures: [String] { Event.storedTypes.map(\.name).filter(StoredType.isErasure) }
 
     @inlinable  // so that it is specialised for each projection: the writer asks it of every batch
-    public func writes(for envelopes: [EventEnvelope<any DomainEvent>], in schema: String) -> [Write] {
+    public func writes(folding envelopes: [EventEnvelope<any DomainEvent>], in schema: String) -> [Write] {
         let own = envelopes.compactMap { $0.of(Event.self) }
         return own.isEmpty ? [] : writes(for: fold(own), in: schema)
     }
 
     /// Does the same for recorded events, which must be of this projection's category.
     /// - Throws: ``FormatError`` with the position, if one of them cannot be read.
-    func writes(for recorded: [RecordedEvent], in schema: String) throws -> [Write] {
+    func writes(decoding recorded: [RecordedEvent], in schema: String) throws -> [Write] {
         guard !recorded.isEmpty else { return [] }
         return writes(for: fold(try recorded.map { try $0.decoded() }), in: schema)
     }

@@ -46,7 +46,7 @@ struct ReadModelCopy: Sendable {
             let limit = min(page, end - position)
             let page = try await LogReader(client: connection).page(after: position, limit: limit, filter: filter)
             guard page.through > position else { return }
-            let statements = try copies.writes(for: page.events).map(\.statement)
+            let statements = try copies.writes(decoding: page.events).map(\.statement)
             try await connection.run(statements + [copies.checkpoint(at: page.through)])
             copies.advance(to: page.through)
             // Appends may wait for the caller, so that it does not ask once more at the end of the log.
@@ -60,11 +60,11 @@ extension [ReadModelCopy] {
     var position: Int64 { map(\.position).min() ?? 0 }
 
     /// Computes the writes for recorded events. Each copy skips the events that it has already. The function is pure.
-    func writes(for recorded: [RecordedEvent]) throws -> [Write] {
+    func writes(decoding recorded: [RecordedEvent]) throws -> [Write] {
         try flatMap { copy in
             let (category, position) = (copy.projection.category, copy.position)
             let own = recorded.filter { $0.position > position && $0.envelope.stream.category == category }
-            return try copy.projection.writes(for: own, in: copy.schema)
+            return try copy.projection.writes(decoding: own, in: copy.schema)
         }
     }
 

@@ -57,7 +57,7 @@ struct ShadowLoad: Sendable {
         return try await withThrowingTaskGroup(of: (Int, Folded).self) { group in
             for (index, slice) in slices.enumerated() {
                 group.addTask {
-                    let writes = try copies.writes(for: Array(slice))
+                    let writes = try copies.writes(decoding: Array(slice))
                     var folded = Folded(through: page.through)
                     for write in writes {
                         switch write {

@@ -13,7 +13,8 @@ struct AppendTransaction: Sendable {
     let projections: [any Projection]
     let logger: Logger
 
-    /// Returns a result for each append, in order. An append that is refused or fails does not affect the others.
+    /// Returns a result for each append, in order. An append that is refused or fails does not affect the others. Nearly always one record
+    /// answers all; the other steps are for refusals and lost connections.
     func append(_ batch: [AppendRequest]) async -> [Result<AppendResult, any Error>] {
         var state = BatchState(batch, at: .now)
         while let step = state.step {
@@ -97,7 +98,7 @@ struct AppendTransaction: Sendable {
                 \(conditions.map(\.stream.description)), \(conditions.map(\.lastID))
             )
             """
-        return [append] + projections.flatMap { $0.writes(for: envelopes, in: type(of: $0).schema) }.map(\.statement)
+        return [append] + projections.flatMap { $0.writes(folding: envelopes, in: type(of: $0).schema) }.map(\.statement)
     }
 
     /// - Parameter rows: the rows of ``statements(for:)``
