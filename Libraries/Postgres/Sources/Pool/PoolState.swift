@@ -147,7 +147,7 @@ struct PoolState: Sendable {
         slots[slot] = Slot()
         if let lease = ended.lease { queue.insert(lease, at: claimed) }
         if !ended.isLeased { queue.insert(contentsOf: unsent, at: claimed) }
-        return (ended.isLeased ? unsent + ended.jobs : [], isClosing || ended.isClosing)
+        return (ended.isLeased ? unsent + ended.jobs : ended.jobs, isClosing || ended.isClosing)
     }
 
     /// Has every connection end after the statements of the queue. No connection is leased any more.
@@ -174,18 +174,22 @@ struct PoolState: Sendable {
     /// Drops the callers that have given up, and finds those that have run out of time, to be answered without the lock.
     /// - Returns: nil if nobody waits, so that the timer is needed no more
     mutating func expired(at now: Double) -> [(job: Job, error: PostgresError)]? {
-        let unclaimed: [Job] = queue[claimed...].filter { !$0.reply.isResolved }
-        queue.replaceSubrange(claimed..., with: unclaimed)
         hasTimer = hasWaiting
         guard hasTimer else { return nil }
         let isServing = slots.contains { $0.connection != nil && !$0.isClosing }
         unservedSince = isServing ? nil : unservedSince ?? now
-        return (unclaimed + slots.compactMap(\.lease)).compactMap { job -> (job: Job, error: PostgresError)? in
-            // The missing connection comes first: it is the cause, and a late thread only a symptom.
-            let unservedUntil = unservedSince.map { max($0, job.askedAt) + acquireSeconds } ?? .infinity
-            if isClosing || now >= unservedUntil { return (job, noConnection) }
-            return now < job.deadline ? nil : (job, .deadlineExceeded(mayHaveRun: false))
-        }
+        let overdue = waiting.compactMap { job in whyOverdue(job, at: now).map { (job: job, error: $0) } }
+        // Out of the queue at once: a connection that opens now must not send what its caller is told was never sent.
+        let left = queue[claimed...].filter { !$0.reply.isResolved && whyOverdue($0, at: now) == nil }
+        queue.replaceSubrange(claimed..., with: left)
+        return overdue
+    }
+
+    private func whyOverdue(_ job: Job, at now: Double) -> PostgresError? {
+        // The missing connection comes first: it is the cause, and a late thread only a symptom.
+        let unservedUntil = unservedSince.map { max($0, job.askedAt) + acquireSeconds } ?? .infinity
+        if isClosing || now >= unservedUntil { return noConnection }
+        return now < job.deadline ? nil : .deadlineExceeded(mayHaveRun: false)
     }
 
     private var noConnection: PostgresError {

@@ -29,8 +29,9 @@ extension PostgresClient {
     func ask(for work: Job.Work, deadline: Double) async throws -> Job.Answer {
         let job = Job(work: work, deadline: deadline, stallSeconds: configuration.stallSeconds)
         if let refusal = update({ $0.enqueue(job) }) { throw refusal }
-        // A connection that no longer waits for its leaseholder has room for other callers.
-        return try await job.reply.value(onCancel: { self.update { _ in } })
+        // No handler of a cancellation, since it would take the lock of the pool under the lock of the task, which `resolve` takes under the
+        // lock of the pool. The timer finds out that a caller has given up.
+        return try await job.reply.value()
     }
 
     /// Ends a lease, and the connection if it is spoiled.
