@@ -7,6 +7,7 @@ import Testing
 @Suite(.directory) struct `humon serve without a DATABASE_URL` {
     @Test func `serve starts a private PostgreSQL, generates a secret and prints a curl command that works`() async throws {
         try await HumonProcess.withServer(in: directory) { server, _ in
+            #expect(server.output.contains("\nApps: the map of events, the to-do app\n"))
             let command = try #require(server.output.firstMatch(of: /\n  (curl .*)\n/)).1
             let answer = try await HumonProcess.run(
                 ["-c", String(command) + " --silent"], in: directory, executable: URL(fileURLWithPath: "/bin/sh")

@@ -50,6 +50,7 @@ import Testing
                 let unknown = try await Self.send("GET", port, "/nowhere")
                 #expect(try await Self.send("GET", port, path) == unknown, "\(path)")
             }
+            #expect(server.output.contains("\nApps: the to-do app\n"))
             #expect(!server.output.contains("Map, for a browser") && !server.output.contains("humon demo"))
             for arguments in [["projections", "verify", "--all"], ["log", "verify"], ["doctor"]] {
                 try await HumonProcess.run(arguments, in: directory, environment: environment).succeeded()

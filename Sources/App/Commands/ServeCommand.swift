@@ -15,7 +15,7 @@ internal import Web
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Serve the v1 API and the map page until SIGTERM or Ctrl-C.",
+        abstract: "Serve the map of events and the to-do app until SIGTERM or Ctrl-C.",
         discussion: """
             Without DATABASE_URL and --database, the command starts a private PostgreSQL. It applies missing migrations, and builds \
             missing read models.

@@ -48,6 +48,7 @@ struct StartupBanner: Service {
             """
             humon serves on \(settings.address(port: port))
             For operators: \(settings.adminAddress(port: adminPort))/metrics
+            Apps: \(ServedApp.allCases.filter(settings.apps.contains).map(\.title).joined(separator: ", "))
             Database: \(settings.databaseDescription)\(map(port: port))\(isLogEmpty && servesEvents ? Self.demo : "")
             Try it, in another terminal:
 
@@ -76,5 +77,14 @@ struct StartupBanner: Service {
           \(CommandLine.arguments.first ?? "humon") demo
 
         """
+    }
+}
+
+extension ServedApp {
+    fileprivate var title: String {
+        switch self {
+        case .events: "the map of events"
+        case .tasks: "the to-do app"
+        }
     }
 }
