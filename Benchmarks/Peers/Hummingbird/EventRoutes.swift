@@ -3,6 +3,7 @@ internal import EventStore
 internal import Events
 internal import HTTPTypes
 internal import Hummingbird
+internal import Logging
 internal import NIOCore
 internal import Users
 
