@@ -16,7 +16,7 @@ import Testing
         #expect(try await api.send(.get, "/v1/users/me", token: "guess").status == 429)
         #expect(try await api.send(.post, "/v1/events", token: "guess", TestAPI.required).status == 429)
         #expect(try await api.signUp("guess").status == 429)
-        // Nobody can guess this one.
+        // This token cannot be guessed.
         #expect(try await api.signUp("0b81d3c8-7f5f-4e2a-9d52-6a51c2f3e9aa").status == 200)
     }
 }

@@ -14,7 +14,7 @@ struct PoolState: Sendable {
         var failure: String?
         /// How many jobs of the queue the connection was woken for.
         var claims = 0
-        /// Of the caller that gets the connection as soon as it has answered its jobs, unless that caller gives up before.
+        /// The job of the caller that gets the connection next. The connection answers its own jobs first, and the caller may give up before.
         var lease: Job?
         var isLeased = false
         /// Jobs of the leaseholder that the connection's thread has not taken yet.
@@ -38,7 +38,7 @@ struct PoolState: Sendable {
     var slots: [Slot]
     private var queue: Deque<Job> = []
     private(set) var isClosing = false
-    /// Since when there is no connection; nil while there is one.
+    /// The time since which the pool has no connection; nil while it has one.
     private var unservedSince: Double?
     private var hasTimer = false
 
@@ -171,15 +171,15 @@ struct PoolState: Sendable {
         return true
     }
 
-    /// Drops the callers that have given up, and finds those that have run out of time, to be answered without the lock.
-    /// - Returns: nil if nobody waits, so that the timer is needed no more
+    /// Takes the callers out of the queue that have given up, and those that have run out of time.
+    /// - Returns: the late callers, whom the pool answers without the lock; nil if nobody waits, so that the timer ends
     mutating func expired(at now: Double) -> [(job: Job, error: PostgresError)]? {
         hasTimer = hasWaiting
         guard hasTimer else { return nil }
         let isServing = slots.contains { $0.connection != nil && !$0.isClosing }
         unservedSince = isServing ? nil : unservedSince ?? now
         let overdue = waiting.compactMap { job in whyOverdue(job, at: now).map { (job: job, error: $0) } }
-        // Out of the queue at once: a connection that opens now must not send what its caller is told was never sent.
+        // They leave the queue under the lock: a connection that opens now must not send what its caller is told was never sent.
         let left = queue[claimed...].filter { !$0.reply.isResolved && whyOverdue($0, at: now) == nil }
         queue.replaceSubrange(claimed..., with: left)
         return overdue
