@@ -81,6 +81,44 @@ import Testing
         }
     }
 
+    @Test(.client) func `a pass brings the user to another device, also if the first response gets lost`() async throws {
+        let user = try await client.humon.me()
+        let kept = try await client.humon.issuePass(.recovery)
+        let code = try await client.humon.issuePass(.transfer)
+        #expect(kept.expiresAt == nil && code.expiresAt != nil)
+        let listed = try await client.humon.passes()
+        #expect(listed.map(\.kind) == [.recovery, .transfer] && listed.allSatisfy { $0.secret == nil })
+        #expect(!"\(code) \(String(reflecting: code))".contains(try #require(code.secret)))
+
+        let other = try TestClient(client.relay)
+        client.relay.next(.loseResponse, .cut, .cut, .cut)
+        await #expect(throws: HumonError.self) { try await other.humon.comeBack(with: code.secret ?? "") }
+        let pending = try #require(other.tokens.load()?.next)
+        #expect(try await other.humon.comeBack(with: (code.secret ?? "").lowercased()) == user)
+        #expect(other.tokens.load() == DeviceTokens(current: pending))
+        #expect(try await other.humon.me() == user)
+        await #expect { try await client.humon.me() } throws: { error in
+            (error as? HumonError)?.problem?.code == .unauthorized
+        }
+
+        // A device that is another user keeps its token until the response.
+        let third = try TestClient(client.relay)
+        let stranger = try await third.humon.signUp()
+        await #expect { try await third.humon.comeBack(with: code.secret ?? "") } throws: { error in
+            (error as? HumonError)?.problem?.code == .notFound
+        }
+        #expect(try await third.humon.me() == stranger)
+        #expect(try await third.humon.comeBack(with: kept.secret ?? "") == user)
+
+        // Its response is lost, and the next device comes first.
+        client.relay.next(.loseResponse, .cut, .cut, .cut)
+        await #expect(throws: HumonError.self) { try await other.humon.comeBack(with: kept.secret ?? "") }
+        #expect(try await third.humon.comeBack(with: kept.secret ?? "") == user)
+        #expect(try await other.humon.comeBack(with: kept.secret ?? "") == user)
+        try await other.humon.endPass(.recovery)
+        #expect(try await other.humon.passes().isEmpty)
+    }
+
     @Test(.clientAlone()) func `the device keeps its token until the server says that nothing is left of the user`() async throws
     {
         let tokens = DeviceTokens(current: "a")

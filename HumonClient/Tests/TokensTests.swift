@@ -26,6 +26,19 @@ import Testing
         #expect(store.load() == DeviceTokens(current: next))
     }
 
+    @Test func `a return takes the same new token again, whether or not the device had one`() async throws {
+        for stored in [nil, DeviceTokens(current: "a")] {
+            let store = MemoryTokenStore(stored)
+            let token = try await DeviceIdentity(store: store).tokenForReturn()
+            let before = try #require(store.load())
+            #expect(before.next == token && before.current != token && (stored == nil || before.current == "a"))
+            let identity = DeviceIdentity(store: store)
+            #expect(try await identity.tokenForReturn() == token)
+            try await identity.finishRotation(to: token)
+            #expect(store.load() == DeviceTokens(current: token))
+        }
+    }
+
     @Test func `a device without a token has nothing to rotate`() async {
         await #expect(throws: HumonError.notSignedUp) {
             try await DeviceIdentity(store: MemoryTokenStore()).tokensForRotation()

@@ -15,6 +15,12 @@ public struct SharedLimits: Sendable {
     public let unknownTokens: RateLimiter
     /// Sign-ups of one client address, of every kind.
     public let dailySignUps: RateLimiter
+    private let returns: RateLimiter
+    private let allReturns: RateLimiter
+
+    /// The limits of returns with a pass, of one client address and of this node. No setting lifts them, so that nobody guesses a code.
+    public static let returnsPerMinute = 10
+    public static let allReturnsPerMinute = 300
 
     /// The limit of unknown tokens where the settings have no limit of writes.
     static let unknownTokensPerMinute = 120
@@ -25,6 +31,15 @@ public struct SharedLimits: Sendable {
         let unknownTokensPerMinute = settings.writesPerMinute > 0 ? settings.writesPerMinute : Self.unknownTokensPerMinute
         unknownTokens = RateLimiter(perMinute: unknownTokensPerMinute, now: now)
         dailySignUps = RateLimiter(perDay: settings.signUpsPerDay, now: now)
+        returns = RateLimiter(perMinute: Self.returnsPerMinute, now: now)
+        allReturns = RateLimiter(perMinute: Self.allReturnsPerMinute, now: now)
+    }
+
+    /// Counts an attempt to come back with a pass. An address that has none left takes none of the node's.
+    /// - Throws: `HTTPError.tooManyRequests`
+    func takeReturn(from subscriber: NetworkAddress?) throws(HTTPError) {
+        try returns.take(subscriber)
+        try allReturns.take("")
     }
 }
 

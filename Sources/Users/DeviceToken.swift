@@ -31,7 +31,7 @@ public struct DeviceToken: Sendable, Hashable, Redacted {
     }
 }
 
-/// A SHA-256 digest of a device token: 32 bytes.
+/// A SHA-256 digest of a device token or of a pass: 32 bytes.
 public struct DeviceDigest: Sendable, Hashable {
     var bytes: [UInt8]
 

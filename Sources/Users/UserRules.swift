@@ -1,3 +1,4 @@
+internal import Encoding
 public import EventStore
 
 /// A user as the read model shows it.
@@ -19,6 +20,8 @@ public enum UserRejection: Rejection, Hashable {
     case usedToken
     /// No user has this id.
     case unknownUser
+    /// The pass is unknown, or it was replaced, ended or used up, or it has expired. The client does not learn which.
+    case unknownPass
 
     public var kind: RejectionKind {
         switch self {
@@ -28,7 +31,7 @@ public enum UserRejection: Rejection, Hashable {
             ])
         case .unknownToken: .unauthorized
         case .usedToken: .invalid(errors: [FieldError("device_token", .alreadyUsed, "was used before")])
-        case .unknownUser: .notFound
+        case .unknownUser, .unknownPass: .notFound
         }
     }
 }
@@ -47,4 +50,15 @@ func decideRotation(of old: DeviceDigest, to new: DeviceDigest, on user: User?) 
 func decideRevocation(of user: User?) throws(UserRejection) -> UserDomainEvent? {
     guard let user else { throw .unknownUser }
     return user.device == nil ? nil : .revoked
+}
+
+/// A usable pass gives its user a new token, also one who has none. An erased user does not come back, even before the erasure has
+/// reached the passes.
+/// - Parameters:
+///   - pass: `nil` if the user has no such pass
+///   - last: the last domain event of the user
+/// - Throws: ``UserRejection/unknownPass``
+func decideReturn(with pass: Pass?, after last: UserDomainEvent, at now: Timestamp) throws(UserRejection) -> PassDomainEvent {
+    guard let pass, pass.isUsable(at: now), last != .erased else { throw .unknownPass }
+    return .used(pass.kind, digest: .present(pass.digest))
 }

@@ -2,7 +2,7 @@ public import EventStore
 internal import Foundation
 
 extension UsersModule {
-    /// Replaces a token. From the returned position on, the old token is dead on every node.
+    /// Replaces a token, and ends all passes of the user. From the returned position on, the old token is dead on every node.
     ///
     /// The new token makes the command repeatable: the same two tokens get the same result again, as long as the new one is alive.
     /// - Parameters:
@@ -29,8 +29,8 @@ extension UsersModule {
             guard let user else { throw UserRejection.unknownToken }
             rotated = (user.id.stream, user.version + 1)
             return Decision(
-                event, to: user.id.stream, after: user.version, by: user.id.rawValue,
-                id: try await domainEventID(of: new))
+                [try await endOfPasses(of: user.id), StreamAppend([event], to: user.id.stream, after: user.version)],
+                by: user.id.rawValue, id: try await domainEventID(of: new))
         }.place
         // Otherwise the log had the new token before, in another recorded event.
         guard let rotated, rotated == (place.stream, place.version), let id = UserID(stream: place.stream) else {
@@ -48,21 +48,22 @@ extension UsersModule {
             && [.created(device: .present(old)), .rotated(device: .present(old))].contains(events[0])
     }
 
-    /// Ends the token of a user. The user has no token from then on. A repetition changes nothing.
-    /// - Returns: a position from which on the token is dead, and whether it was alive until then
+    /// Ends the token and all passes of a user, who cannot come back. A repetition changes nothing.
+    /// - Returns: a position from which on the token is dead, and whether there was something to end until then
     /// - Throws: ``UserRejection``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:by:_:)`
     public func revokeToken(of id: UserID, context: CommandContext) async throws -> (position: Int64, wasAlive: Bool) {
         var wasAlive = false
         let place = try await commands.handle(context) {
             let user = try await table.user(id)
             let revoked = try decideRevocation(of: user)
-            wasAlive = revoked != nil
-            return Decision(revoked, to: id.stream, after: user?.version ?? 0, by: nil)
+            let end = try await endOfPasses(of: id)
+            wasAlive = revoked != nil || !end.events.isEmpty
+            return Decision([end, StreamAppend(revoked.map { [$0] } ?? [], to: id.stream, after: user?.version ?? 0)], by: nil)
         }.place
         return (place.position, wasAlive)
     }
 
-    /// Ends a token for its holder. The user has no token from then on. A repetition changes nothing.
+    /// Ends a token for its holder. The user has no token from then on, and may come back with a pass. A repetition changes nothing.
     /// - Returns: the position from which on the token is dead; `nil` if it is no user's present token
     /// - Throws: `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:by:_:)`
     public func revoke(_ token: DeviceToken, context: CommandContext) async throws -> Int64? {
@@ -77,7 +78,10 @@ extension UsersModule {
         }
     }
 
-    /// Whether a user has a token.
-    /// - Throws: ``UserRejection/unknownUser``, `ReadModelError.behind`, `PostgresError`
-    public func hasToken(_ id: UserID) async throws -> Bool { try decideRevocation(of: await table.user(id)) != nil }
+    /// Whether a user has a token, or a pass to come back with.
+    /// - Throws: ``UserRejection/unknownUser``, and the errors of ``passes(of:)``
+    public func hasAccess(_ id: UserID) async throws -> Bool {
+        if try decideRevocation(of: await table.user(id)) != nil { return true }
+        return try await !endOfPasses(of: id).events.isEmpty
+    }
 }

@@ -6,10 +6,11 @@ internal import Postgres
 extension StoredModule {
     /// People, each known by the token of a device.
     package static let users = StoredModule(
-        "users", domainEvents: [UserDomainEvent.self], projections: [UsersProjection()], idSequences: [UsersModule.ids])
+        "users", domainEvents: [UserDomainEvent.self, PassDomainEvent.self],
+        projections: [UsersProjection(), PassesProjection()], idSequences: [UsersModule.ids])
 }
 
-/// Signs devices up, finds their users, and replaces and revokes their tokens.
+/// Signs devices up, finds their users, replaces and revokes their tokens, and lets users come back with a pass.
 public struct UsersModule: Sendable {
     static let ids = IDSequence(category: UserDomainEvent.category, name: "log.user_ids")
 
@@ -18,7 +19,7 @@ public struct UsersModule: Sendable {
     public let erasures: PersonErasures
     private let exports: PersonalExport
     let table: UsersTable
-    private let dependencies: Dependencies
+    let dependencies: Dependencies
     private let logger: Logger
     private let history: LostEndDetector
     private let ids: IDAllocator

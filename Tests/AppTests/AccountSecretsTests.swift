@@ -5,7 +5,7 @@ import TestDatabase
 import TestServer
 import Testing
 
-@Suite(.database, .directory) struct `The secrets of accounts` {
+@Suite(.database, .directory) struct `The secrets of accounts and devices` {
     private static let email = "ann.of.nowhere@example.org"
     private static let password = "correct.horse.battery"
     private static let wrong = "wrong.horse.battery"
@@ -46,10 +46,26 @@ import Testing
         let bearer = [("authorization", "Bearer \(second)")]
         #expect(try await exchange("DELETE", base + "/v1/users/sign_out", headers: bearer).status == 200)
         #expect(try await exchange("GET", base + "/v1/tasks", headers: bearer).status == 401)
-        return [first, second]
+        return try await [first, second] + pass(base)
     }
 
-    @Test func `no log line, metric, error or command shows an address, a password, a token or a title`() async throws {
+    /// Comes back with a pass, also with a wrong one, and returns the secrets.
+    private static func pass(_ base: String) async throws -> [String] {
+        let (old, new, wrong) = ("the.first.token", "the.second.token", "WRNGPASS00")
+        let json = ("content-type", "application/json")
+        let app = [("tb-app-secret", HumonProcess.secret), json]
+        #expect(try await exchange("POST", base + "/v1/users", headers: app + [("tb-device-token", old)]).status == 200)
+        let issued = try await exchange(
+            "POST", base + "/v1/users/me/passes", headers: [("tb-device-token", old), json], body: #"{"kind":"transfer"}"#)
+        guard case .string(let code) = try JSON(utf8: issued.body.utf8)["pass"] else { throw NoToken(body: issued.body) }
+        for (pass, status) in [(wrong, 404), (code, 200)] {
+            let body = #"{"pass":"\#(pass)","device_token":"\#(new)"}"#
+            #expect(try await exchange("POST", base + "/v1/users/return", headers: app, body: body).status == status)
+        }
+        return [old, new, wrong, code]
+    }
+
+    @Test func `no log line, metric, error or command shows an address, a password, a token, a pass or a title`() async throws {
         let environment = [
             "DATABASE_URL": database.url, "TB_APP_SECRET": HumonProcess.secret, "HUMON_LOG_LEVEL": "trace",
         ]
@@ -61,7 +77,7 @@ import Testing
             for command in [
                 ["log", "search"], ["log", "search", "--json"], ["streams", "show", "account-1"],
                 ["streams", "show", "task-1"],
-                ["streams", "state", "account-1"], ["log", "verify"],
+                ["streams", "state", "account-1"], ["streams", "show", "pass-1"], ["log", "verify"],
                 ["projections", "verify", "--all"],
             ] {
                 let result = try await HumonProcess.run(command, in: directory, environment: environment).succeeded()

@@ -129,6 +129,7 @@ private struct Remains: Sendable {
         }
         let device = [("tb-app-secret", HumonProcess.secret), ("tb-device-token", "a token of seventeen")]
         _ = try await send("POST", "/users", "{}", device)
+        _ = try await send("POST", "/users/me/passes", #"{"kind":"recovery"}"#, device)
         let event =
             #"{"name":"Größe Zyzzyva","address":"Straße Quixotry 9","lat":37.123456789,"lon":-122.987654321,"started_at":"2030-09-16T00:00:00Z"}"#
         // The planner keeps values of a column only if it has some.

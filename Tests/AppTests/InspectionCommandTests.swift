@@ -56,7 +56,7 @@ private struct Tool: Sendable {
         try await Tool.with { tool in
             let unknown = try await tool.run("log", "tail", "--category", "evnet")
             #expect(unknown.status == 64)
-            #expect(unknown.error.contains("There is no category evnet. Known: user, event, attendance, account, task."))
+            #expect(unknown.error.contains("There is no category evnet. Known: user, pass, event, attendance, account, task."))
 
             let hidden = try await tool.objects("streams", "show", "event-12")
             #expect(hidden.map { $0["version"] } == [JSON(1), JSON(2)])

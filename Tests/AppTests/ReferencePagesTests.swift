@@ -63,6 +63,8 @@ import Testing
             ("open streams of changes of a user, if HUMON_READS is devices", "\(FixedLimits.streamsPerUser)"),
             ("streams of changes that a client address opens in a minute", "\(FixedLimits.streamOpeningsPerMinute)"),
             ("sign-ups on the map page of a node in a minute", "\(FixedLimits.sessionsOfNodePerMinute)"),
+            ("returns with a pass of a client address in a minute", "\(SharedLimits.returnsPerMinute)"),
+            ("returns with a pass at a node in a minute", "\(SharedLimits.allReturnsPerMinute)"),
             ("time that open requests have when a node stops, after HUMON_DRAIN_SECONDS", "\(FixedLimits.shutdownSeconds) s"),
         ] { #expect(page.contains("\n| \(limit) | \(value) | "), "\(limit)") }
     }

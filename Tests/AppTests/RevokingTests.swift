@@ -25,11 +25,23 @@ import Testing
                     body: "user[email]=\(email)&user[password]=correct horse")
                 return try String(#require(answer.body.firstMatch(of: /"token":"([^"]+)"/)).1)
             }
+            func back(_ pass: String) async throws -> Int {
+                try await exchange(
+                    "POST", base + "/users/return",
+                    headers: [("tb-app-secret", HumonProcess.secret), ("content-type", "application/json")],
+                    body: #"{"pass":"\#(pass)","device_token":"back"}"#
+                ).status
+            }
             func tasks(_ token: String) async throws -> Int {
                 try await exchange("GET", base + "/tasks", headers: [("authorization", "Bearer \(token)")]).status
             }
             #expect(try await signUp("stolen") == 200)
             #expect(try await signUp("other", secret: "old-secret") == 200)
+            let issued = try await exchange(
+                "POST", base + "/users/me/passes",
+                headers: [("tb-device-token", "stolen"), ("content-type", "application/json")],
+                body: #"{"kind":"recovery"}"#)
+            let pass = try String(#require(issued.body.firstMatch(of: /"pass":"([^"]+)"/)).1)
             let stolen = [try await token("/users", "ann@example.org"), try await token("/users/sign_in", "ann@example.org")]
             let other = try await token("/users", "bob@example.org")
 
@@ -56,6 +68,9 @@ import Testing
             #expect(revoked.output.hasPrefix(#"{"user":1,"token":"revoked","position":"#), "\(revoked.error)")
             #expect(try await caller("stolen") == "401 ")
             #expect(try await signUp("stolen") == 401)
+            #expect(try await back(pass) == 404)
+            let passes = try await humon("streams", "show", "pass-1", "--json")
+            #expect(passes.output.contains(#""type":"PassEnded""#) && passes.output.contains(#""digest":"(hidden)""#))
             #expect(try await caller("other") == #"200 {"id":2}"#)
             let ended = try await humon("accounts", "revoke", "1", "--yes", "--json")
             #expect(ended.output.hasPrefix(#"{"account":1,"tokens":"revoked","count":2,"position":"#), "\(ended.error)")

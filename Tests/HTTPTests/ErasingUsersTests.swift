@@ -60,12 +60,20 @@ import Testing
         let before = try await Self.contents(api.database)
         for word in Self.words { #expect(before.contains(word), "\(word)") }
         let id = try #require(try await api.send(.get, "/v1/users/me", token: "person").json?["id"]?.text)
-        let digest = try await api.database.withClient { client in
+        let issued = try await api.send(.post, "/v1/users/me/passes", token: "person", #"{"kind":"recovery"}"#)
+        let pass = try #require(issued.json?["pass"]?.storedString)
+        let digests = try await api.database.withClient { client in
             try await client.query(
-                "SELECT personal ->> 'device' FROM log.recorded_events WHERE type = 'UserCreated' AND stream = \("user-\(id)")"
-            ).decode(String.self)[0]
+                """
+                SELECT coalesce(personal ->> 'device', personal ->> 'digest') FROM log.recorded_events
+                WHERE stream IN (\("user-\(id)"), \("pass-\(id)"))
+                """
+            ).decode(String.self)
         }
-        #expect(digest.count == 64 && before.contains(digest))
+        let present = try await Self.contents(api.database)
+        #expect(digests.count == 2)
+        // Once in the log, and once in a read model.
+        for digest in digests { #expect(digest.count == 64 && present.components(separatedBy: digest).count == 3) }
 
         let answer = try await api.send(.delete, "/v1/users/me", token: "person")
         #expect((answer.status, answer.body) == (200, "{}"))
@@ -80,23 +88,26 @@ import Testing
         #expect(attended.body == "[]")
         #expect(try await api.send(.get, "/v1/users/me", token: "person").status == 401)
         #expect(try await api.signUp("person").status == 401)
+        let back = #"{"pass":"\#(pass)","device_token":"new"}"#
+        let returned = try await api.send(.post, "/v1/users/return", back, headers: ["tb-app-secret": TestAPI.secret])
+        #expect((returned.status, returned.body) == (404, notFound))
         let again = try await api.send(.delete, "/v1/users/me", token: "person")
         #expect((again.status, again.body) == (200, "{}"))
         #expect(try await api.log.tail() == tail)
 
         let after = try await Self.contents(api.database)
         for word in Self.words { #expect(!after.contains(word), "\(word)") }
-        #expect(!after.contains(digest))
+        for digest in digests { #expect(!after.contains(digest)) }
         #expect(after.contains("Chess"))
         try await api.database.withClient { client async throws in
             let erased = try await client.query(
                 "SELECT stream FROM log.recorded_events WHERE personal IS NULL GROUP BY 1 ORDER BY 1"
             ).decode(String.self)
-            #expect(erased == (own.map { "event-\($0)" } + ["user-2"]).sorted())
+            #expect(erased == (own.map { "event-\($0)" } + ["pass-2", "user-2"]).sorted())
             let ends = try await client.query(
                 "SELECT stream FROM log.recorded_events WHERE type LIKE '%Erased' ORDER BY 1"
             ).decode(String.self)
-            #expect(ends == (own.map { "event-\($0)" } + ["attendance-\(other)-2", "user-2"]).sorted())
+            #expect(ends == (own.map { "event-\($0)" } + ["attendance-\(other)-2", "pass-2", "user-2"]).sorted())
             let commands = try await client.query(
                 "SELECT e.stream FROM log.commands JOIN log.recorded_events AS e USING (position)"
             ).decode(String.self)

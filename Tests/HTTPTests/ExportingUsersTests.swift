@@ -18,6 +18,7 @@ import Users
         let attended = try await api.send(
             .post, "/v1/attendances", token: "person", #"{"event":{"id":\#(other)}}"#, headers: ["idempotency-key": "key"])
         #expect(attended.status == 200)
+        #expect(try await api.send(.post, "/v1/users/me/passes", token: "person", #"{"kind":"transfer"}"#).status == 200)
         #expect(try await api.send(.delete, "/v1/events/\(own)", token: "person").status == 200)
         let answer = try await api.send(.get, "/v1/users/me/export.json", token: "person")
         #expect((answer.status, answer.header("cache-control")) == (200, "no-store"))
@@ -25,15 +26,19 @@ import Users
         let document = try JSON(utf8: answer.bytes)
         #expect(document["user"] == JSON(2))
         guard case .array(let events)? = document["recorded_events"] else { throw TestAPI.UnexpectedAnswer(answer: answer) }
-        #expect(events.map { $0["type"]?.storedString } == ["UserCreated", "EventCreated", "EventCancelled", "AttendanceAdded"])
+        #expect(
+            events.map { $0["type"]?.storedString } == [
+                "UserCreated", "PassIssued", "EventCreated", "EventCancelled", "AttendanceAdded",
+            ])
         #expect(events[0]["data"]?["device"]?.storedString?.count == 64)
-        #expect(events[1]["data"]?["name"] == "Quizzaciously \u{1F375}")
+        #expect(events[1]["data"]?["digest"]?.storedString?.count == 64 && events[1]["stream"] == "pass-2")
+        #expect(events[2]["data"]?["name"] == "Quizzaciously \u{1F375}")
         guard case .array(let keys)? = document["idempotency_keys"] else { throw TestAPI.UnexpectedAnswer(answer: answer) }
         #expect(keys.map { $0["stream"]?.storedString } == ["attendance-\(other)-2"])
         #expect(document["parked_streams"] == [])
         #expect(!answer.body.contains("Wabbajack"))
         // One recorded event on a line.
-        #expect(answer.body.split(separator: "\n").filter { $0.hasPrefix(#"{"position":"#) }.count == 4)
+        #expect(answer.body.split(separator: "\n").filter { $0.hasPrefix(#"{"position":"#) }.count == 5)
     }
 
     @Test func `a user has one export at a time, and a process four`() throws {

@@ -33,6 +33,7 @@ import Testing
         "index-loading": { try await TestAPI.with(loadsIndex: false, $0) },
         "new-token": { try await TestAPI.with(writesPerMinute: 5, $0) },
         "quota": { try await TestAPI.with(eventsPerUser: 2, $0) },
+        "returns": { try await TestAPI.with(.live, $0) },
         "sign-ins": { try await TestAPI.with(.live, signInsPerMinute: 2, $0) },
         "sign-ups": { try await TestAPI.with(.live, signUpsPerMinute: 1, $0) },
         "sign-ups-a-day": { try await TestAPI.with(.live, signUpsPerDay: 2, $0) },

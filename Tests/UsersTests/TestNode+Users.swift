@@ -24,6 +24,21 @@ extension TestNode where Module == UsersModule {
         try await users.revokeToken(of: id, context: Self.context)
     }
 
+    /// - Parameter token: the command requires that it is the user's; `nil` for no condition
+    func issue(_ kind: PassKind, to id: UserID, by token: DeviceToken? = nil) async throws -> PassSecret {
+        var context = Self.context
+        if let token { context.conditions = [try await condition(of: token, id)] }
+        return try await users.issuePass(kind, to: id, context: context).secret
+    }
+
+    func comeBack(_ pass: PassSecret, as token: String) async throws -> (id: UserID, position: Int64) {
+        try await users.comeBack(with: pass, as: DeviceToken(secret: token), context: Self.context)
+    }
+
+    func types(_ stream: StreamName) async throws -> [String] {
+        try await reader.read(stream: stream).map(\.envelope.event.type)
+    }
+
     /// Appends a domain event of another stream for the user of a token; `nil` if no user has it.
     func append(of token: DeviceToken) async throws -> RecordedPlace? {
         var failed: AppendCondition?
@@ -61,16 +76,21 @@ extension TestNode where Module == UsersModule {
 
     static var context: CommandContext { CommandContext(requestID: "test") }
 
-    static func with(_ database: TestDatabase, _ body: @escaping @Sendable (TestNode) async throws -> Void) async throws {
-        try await database.prepare([UsersProjection()])
+    static var projections: [any Projection] { [UsersProjection(), PassesProjection()] }
+
+    static func with(
+        _ database: TestDatabase, dependencies: Dependencies = .system,
+        _ body: @escaping @Sendable (TestNode) async throws -> Void
+    ) async throws {
+        try await database.prepare(projections)
         try await run(
-            database, projections: [UsersProjection()], listens: false,
+            database, projections: projections, dependencies: dependencies, listens: false,
             compose: { (UsersModule($0), []) }, body)
     }
 
     /// Runs two servers on one database.
     static func withTwo(_ body: @escaping @Sendable (TestNode, TestNode) async throws -> Void) async throws {
-        try await TestDatabase.with([UsersProjection()]) { database in
+        try await TestDatabase.with(projections) { database in
             try await with(database) { one in try await with(database) { two in try await body(one, two) } }
         }
     }

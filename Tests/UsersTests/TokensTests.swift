@@ -23,10 +23,10 @@ import Testing
             #expect(second.position == first.position)
             for node in [one, two] {
                 #expect(try await node.user(of: "new") == nil)
-                #expect(try await node.users.hasToken(id) == false)
+                #expect(try await node.users.hasAccess(id) == false)
             }
             await #expect(throws: UserRejection.unknownUser) { try await one.revoke(UserID(rawValue: 7)) }
-            await #expect(throws: UserRejection.unknownUser) { try await one.users.hasToken(UserID(rawValue: 7)) }
+            await #expect(throws: UserRejection.unknownUser) { try await one.users.hasAccess(UserID(rawValue: 7)) }
             let models = ReadModels(projections: [UsersProjection()], client: one.client, logger: .quiet)
             #expect(try await models.verify { _ in }.allSatisfy { $0.differences.isEmpty })
         }

@@ -1,3 +1,4 @@
+import Encoding
 import EventStore
 import Testing
 
@@ -35,5 +36,35 @@ import Testing
         #expect(try decideRevocation(of: User(id: UserID(rawValue: 7), version: 1, device: token)) == .revoked)
         #expect(try decideRevocation(of: User(id: UserID(rawValue: 7), version: 2, device: nil)) == nil)
         #expect(throws: UserRejection.unknownUser) { try decideRevocation(of: nil) }
+    }
+}
+
+@Suite struct `Deciding a return` {
+    private static let moment = Timestamp(milliseconds: 600_000)
+
+    private static func pass(_ kind: PassKind = .transfer, expiresAt: Timestamp?) -> Pass {
+        Pass(
+            user: UserID(rawValue: 7), kind: kind, digest: DeviceToken(secret: "pass").digest,
+            issuedAt: Timestamp(milliseconds: 0), expiresAt: expiresAt)
+    }
+
+    @Test func `a pass is used until the moment at which it expires, also by a user without a token`() throws {
+        let token = UserDomainEvent.created(device: .present(DeviceToken(secret: "old").digest))
+        for (pass, last) in [
+            (Self.pass(expiresAt: Self.moment), token), (Self.pass(.recovery, expiresAt: nil), UserDomainEvent.revoked),
+        ] {
+            let used = try decideReturn(with: pass, after: last, at: Timestamp(milliseconds: 599_999))
+            #expect(used == .used(pass.kind, digest: .present(pass.digest)))
+        }
+    }
+
+    @Test func `no pass, one that has expired, and one of an erased user are equally unknown`() {
+        for (pass, last) in [
+            (nil, .revoked), (Self.pass(expiresAt: Self.moment), .revoked), (Self.pass(expiresAt: nil), .erased),
+        ] as [(Pass?, UserDomainEvent)] {
+            #expect(throws: UserRejection.unknownPass) { try decideReturn(with: pass, after: last, at: Self.moment) }
+        }
+        #expect(UserRejection.unknownPass.kind == .notFound)
+        #expect((UserRejection.unknownPass.code, UserRejection.unknownPass.message) == (nil, nil))
     }
 }

@@ -19,7 +19,7 @@ from humon.api.events import (
 )
 from humon.api.service import get_health, get_open_api
 from humon.api.tasks import create_task, delete_task, list_tasks, replace_task, update_task
-from humon.api.users import create_user, get_user, rotate_token
+from humon.api.users import create_user, end_pass, get_user, issue_pass, list_passes, return_user, rotate_token
 from humon.models import (
     AccountDetails,
     AttendedEvent,
@@ -30,10 +30,13 @@ from humon.models import (
     EventPatch,
     IssuedToken,
     NewAttendance,
+    NewPass,
     NewTask,
     NewToken,
     NewUser,
     NoEventsFound,
+    PassKind,
+    PassUse,
     PasswordChange,
     Passwords,
     Problem,
@@ -91,8 +94,21 @@ def main():
     attendances(owner, visitor, guest)
     sent(rotate_token, 200, "User", client=visitor, body=NewToken(device_token="a-token-of-this-client"))
     problem(get_user, 401, "unauthorized", client=visitor)
+    passes(app, device("a-token-of-this-client"), guest)
     tasks(nobody)
     print(f"{requests} requests of a generated client, and their responses as generated models")
+
+
+def passes(app, old, user):
+    for kind in PassKind:
+        issued, _ = sent(issue_pass, 200, "IssuedPass", client=old, body=NewPass(kind=kind))
+    sent(end_pass, 200, "EmptyObject", kind=PassKind.RECOVERY, client=old)
+    assert [entry.kind for entry in sent(list_passes, 200, "Passes", client=old)[0]] == ["transfer"]
+    issued, _ = sent(issue_pass, 200, "IssuedPass", client=old, body=NewPass(kind=PassKind.TRANSFER))
+    use = PassUse(pass_=issued.pass_, device_token="another-token-of-this-client")
+    assert sent(return_user, 200, "User", client=app, body=use)[0].id == user.id
+    use.device_token = "a-third-token-of-this-client"
+    problem(return_user, 404, "not_found", client=app, body=use)
 
 
 def events(owner, visitor, nobody):

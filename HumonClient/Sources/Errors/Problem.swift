@@ -14,7 +14,8 @@ public struct Problem: Sendable, Hashable {
         public static let unauthorized = Code(rawValue: "unauthorized")
         /// The caller does not own the event.
         public static let forbidden = Code(rawValue: "forbidden")
-        /// The event does not exist, or is hidden. At a sign-up: the app's secret is missing or wrong.
+        /// The event does not exist, or is hidden. At a sign-up: the app's secret is missing or wrong. At a return: that, or no user has
+        /// this pass.
         public static let notFound = Code(rawValue: "not_found")
         /// The owner cancelled the event.
         public static let eventCancelled = Code(rawValue: "event_cancelled")

@@ -51,6 +51,53 @@ extension HumonAPI {
         return user
     }
 
+    /// Makes a pass, in place of the present one of that kind. Only the returned value has its secret.
+    /// - Throws: as ``HumonAPI`` says
+    public func issuePass(_ kind: Pass.Kind) async throws -> Pass {
+        // A repetition replaces the pass whose response was lost.
+        var request = Request(method: "POST", path: "/v1/users/me/passes", identity: .device, isRepeatable: true)
+        request.body = try Request.encoded(["kind": kind])
+        return try await requester.value(request)
+    }
+
+    /// The passes with which this user can come back.
+    /// - Throws: as ``HumonAPI`` says
+    public func passes() async throws -> [Pass] { try await requester.value(.get("/v1/users/me/passes", by: .device)) }
+
+    /// Ends the pass of a kind, if there is one.
+    /// - Throws: the code `notFound` for a kind that the server does not know
+    public func endPass(_ kind: Pass.Kind) async throws {
+        _ = try await requester.send(
+            Request(method: "DELETE", path: "/v1/users/me/passes/\(kind.rawValue)", identity: .device, isRepeatable: true))
+    }
+
+    /// Makes this device that of the user of a pass. From the response on every server refuses the token of the user's device before.
+    /// The user that this device was keeps its events, and nobody can change them any more.
+    ///
+    /// The new token is stored before the request. If no response arrives, call this function again with the same pass, also after a new
+    /// start of the app.
+    /// - Parameter secret: of the pass, as the user typed it: case, spaces and hyphens do not count
+    /// - Throws: the code `notFound` for a pass that is unknown, replaced, ended, used or expired, and for a wrong secret of the app
+    @discardableResult
+    public func comeBack(with secret: String) async throws -> User {
+        let token = try await requester.identity.tokenForReturn()
+        do { return try await comeBack(with: secret, as: token) } catch let error as HumonError
+            where error.problem?.error(at: "/device_token") != nil
+        {
+            // The response to an earlier return was lost, and another device has taken the place of this one since.
+            return try await comeBack(with: secret, as: try await requester.identity.tokenForReturn(insteadOf: token))
+        }
+    }
+
+    private func comeBack(with secret: String, as token: String) async throws -> User {
+        let identity = Request.Identity.newDevice(secret: appSecret, token: token)
+        var request = Request(method: "POST", path: "/v1/users/return", identity: identity, isRepeatable: true)
+        request.body = try Request.encoded(["device_token": token, "pass": secret])
+        let user: User = try await requester.value(request)
+        try await requester.identity.finishRotation(to: token)
+        return user
+    }
+
     /// Erases this user for ever: the server forgets the events, the attendances and the token. At its next sign-up the device is a new
     /// user.
     ///

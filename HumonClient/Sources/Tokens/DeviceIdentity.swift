@@ -37,7 +37,15 @@ actor DeviceIdentity {
         return (tokens.current, next)
     }
 
-    /// - Parameter token: the token that a rotation made valid
+    /// The token to come back with, stored before the first request. Until the response the device keeps its present token.
+    /// - Parameter used: the token that the server refuses because it was replaced already; `nil` at the first attempt
+    func tokenForReturn(insteadOf used: String? = nil) throws -> String {
+        let current = try tokenForSignUp()
+        if let used, try tokens()?.next == used { try save(DeviceTokens(current: current)) }
+        return try tokensForRotation().next
+    }
+
+    /// - Parameter token: the token that a rotation or a return made valid
     func finishRotation(to token: String) throws {
         guard try tokens()?.next == token else { return }
         try save(DeviceTokens(current: token))

@@ -25,6 +25,7 @@ public struct FieldError: Sendable, Hashable {
         case incorrect
         case unknown
         case notAllowed = "not_allowed"
+        case notAChoice = "not_a_choice"
     }
 
     /// The place of the field as a JSON Pointer (RFC 6901) into the body, the form or the query, as in `/started_at`.
@@ -67,6 +68,10 @@ extension FieldError {
 
     public static func notACursor(_ name: String, at pointer: String? = nil) -> FieldError {
         FieldError(name, .notACursor, "is not a valid cursor", at: pointer)
+    }
+
+    public static func notAChoice(_ name: String, _ choices: [String], at pointer: String? = nil) -> FieldError {
+        FieldError(name, .notAChoice, "must be one of: \(choices.joined(separator: ", "))", at: pointer)
     }
 
     /// - Parameter name: any text that a client sent

@@ -26,4 +26,28 @@ import Testing
         #expect((again.place, again.isRepeat) == (recorded.place, true))
         #expect(try await store.reader.tail() == 5)
     }
+
+    @Test func `an append requires the version of a stream that gets no event, and of one that does not exist`() async throws {
+        _ = try await store.log.record(.counting("b", after: 0))
+        let recorded = try await store.log.record(
+            Self.append([.counting("b", after: 1), .counting("none", after: 0), .counting("a", after: 0, by: 2)]))
+        #expect(recorded.place == RecordedPlace(position: 2, stream: StreamName("counter-a"), version: 1))
+        for version: Int32 in [0, 2] {
+            let stale = Self.append([.counting("b", after: version), .counting("a", after: 1, by: 3)])
+            let conflict = VersionConflict(stream: StreamName("counter-b"), expected: version, actual: 1)
+            #expect(try await store.log.append(stale) == .conflict(conflict))
+        }
+        #expect(try await store.reader.tail() == 2)
+        #expect(try await store.sums() == ["(a,2,1)", "(b,1,1)"])
+    }
+
+    @Test func `of appends that require a version and those that change it, each sees the ones before it`() async throws {
+        let results = try await gather(100) { number in
+            let (changed, kept) = number.isMultiple(of: 2) ? ("a", "b") : ("b", "a")
+            return try await store.log.record(Self.append([.counting(kept, after: 0), .counting(changed, after: 0, by: 1)]))
+        }
+        // Whichever is recorded first refuses all others.
+        #expect(results.appended.count == 1)
+        #expect(try await store.reader.tail() == 1)
+    }
 }

@@ -75,6 +75,18 @@ extension TestStore {
     }
 }
 
+@Suite struct `A decision on several streams` {
+    @Test func `the streams that change come last, in order, and without a change one stream answers`() {
+        let kept = StreamAppend.counting("kept", after: 3)
+        let changed = ["first", "second"].map { StreamAppend.counting($0, after: 0, by: 1) }
+        let id = UUID()
+        let decision = Decision([changed[0], kept, changed[1]], by: nil, id: id)
+        #expect(decision.streams.map(\.stream.key) == ["kept", "first", "second"] && decision.id == id)
+        let idle = Decision([kept, .counting("last", after: 0)], by: nil, id: id)
+        #expect(idle.streams.map(\.stream.key) == ["last"] && idle.id == nil)
+    }
+}
+
 @Suite(.store) struct `Deciding again after a version conflict` {
     /// Records the delays instead of waiting for them.
     private final class Waits: Sendable {

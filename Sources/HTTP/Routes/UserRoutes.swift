@@ -36,6 +36,10 @@ private struct UserRoutes: Sendable {
             Route(.delete, "/v1/users/me", "eraseUser", eraseUser),
             Route(.get, "/v1/users/me/export", "exportUser", exportUser),
             Route(.post, "/v1/users/me/token", "rotateToken", rotateToken),
+            Route(.get, "/v1/users/me/passes", "listPasses", listPasses),
+            Route(.post, "/v1/users/me/passes", "issuePass", issuePass),
+            Route(.delete, "/v1/users/me/passes/{kind}", "endPass", endPass),
+            Route(.post, "/v1/users/return", "returnUser", limit: .authenticating, returnUser),
         ]
     }
 
@@ -89,6 +93,65 @@ private struct UserRoutes: Sendable {
             try await users.rotate(device.token, to: new, context: request.commandContext(context))
         }
         return await api.response(credentials(id, token), recordedAt: position)
+    }
+
+    private func listPasses(_ request: Request, _ context: RequestContext) async throws -> Response {
+        let passes = try await users.passes(of: try await api.caller(request, context))
+        let list = passes.map { pass -> JSON in
+            [
+                "kind": .string(pass.kind.rawValue), "issued_at": .string(pass.issuedAt.description),
+                "expires_at": JSON(pass.expiresAt?.description),
+            ]
+        }
+        return Response(json: .array(list))
+    }
+
+    /// Takes no idempotency key: the server could not return the secret again. A repetition replaces the pass.
+    private func issuePass(_ request: Request, _ context: RequestContext) async throws -> Response {
+        let device = try api.requireDevice(request, context)
+        guard let kind = PassKind(rawValue: try texts(["kind"], of: request)[0]) else {
+            throw HTTPError.invalid(errors: [.notAChoice("kind", PassKind.allCases.map(\.rawValue))])
+        }
+        let issued = try await api.withCaller(device, request.commandContext(context)) { user, context in
+            try await users.issuePass(kind, to: user, context: context)
+        }
+        let pass: JSON = [
+            "kind": .string(kind.rawValue), "pass": .string(issued.secret.text),
+            "expires_at": JSON(issued.expiresAt?.description),
+        ]
+        return await api.response(pass, recordedAt: issued.position)
+    }
+
+    private func endPass(_ request: Request, _ context: RequestContext) async throws -> Response {
+        let device = try api.requireDevice(request, context)
+        let kind = PassKind(rawValue: String(context.parameter))
+        let position = try await api.withCaller(device, request.commandContext(context)) { user, context in
+            guard let kind else { throw HTTPError.notFound }
+            return try await users.endPass(kind, of: user, context: context)
+        }
+        return await api.response([:], recordedAt: position)
+    }
+
+    /// Takes no idempotency key: pass and token are one.
+    private func returnUser(_ request: Request, _ context: RequestContext) async throws -> Response {
+        guard request.carries(api.settings.appSecret) else { throw HTTPError.hidden }
+        try api.limits.takeReturn(from: api.subscriber(request, context))
+        let texts = try texts(["pass", "device_token"], of: request)
+        let token = DeviceToken(secret: texts[1])
+        let (id, position) = try await users.comeBack(
+            with: PassSecret(typed: texts[0]), as: token, context: request.commandContext(context))
+        return await api.response(credentials(id, token), recordedAt: position)
+    }
+
+    /// Reads fields of a body that must be texts, none of them longer than a token.
+    private func texts(_ names: [String], of request: Request) throws -> [String] {
+        let fields = try request.fields(allowing: [.json, .form]).json
+        var errors: [FieldError] = []
+        let texts = names.map { name in
+            errors.text(fields[name], name, limit: DeviceToken.lengthLimit, isRequired: true, at: "/\(name)") ?? ""
+        }
+        guard errors.isEmpty else { throw HTTPError.invalid(errors: errors) }
+        return texts
     }
 
     /// The token that a client chose; `nil` if the server is to choose one.

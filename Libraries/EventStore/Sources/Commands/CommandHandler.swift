@@ -109,7 +109,7 @@ public struct CommandHandler: Sendable {
         try await log.append(
             AppendRequest(
                 id: id ?? decision.id ?? dependencies.newDomainEventID, requestHash: id.flatMap { _ in context.key?.requestHash },
-                owner: caller, streams: [decision.append], conditions: context.conditions, recordedAt: dependencies.now(),
+                owner: caller, streams: decision.streams, conditions: context.conditions, recordedAt: dependencies.now(),
                 metadata: context.metadata(actor: decision.actor)))
     }
 
@@ -127,7 +127,7 @@ public struct CommandHandler: Sendable {
 
 /// What a rule decided: what its command records.
 public struct Decision: Sendable {
-    var append: StreamAppend
+    let streams: [StreamAppend]
     var actor: Int64?
     var id: UUID?
 
@@ -137,9 +137,18 @@ public struct Decision: Sendable {
     ///   - actor: the id of the user who sent the command; `nil` if no user did
     ///   - id: names the last domain event, if the command has no key. The log records an id once; `nil` for a new one
     public init(_ events: [any DomainEvent], to stream: StreamName, after version: Int32, by actor: Int64?, id: UUID? = nil) {
-        append = StreamAppend(events, to: stream, after: version)
+        self.init([StreamAppend(events, to: stream, after: version)], by: actor, id: id)
+    }
+
+    /// - Parameters:
+    ///   - streams: the last one that gets domain events answers the command. The append requires the version of each
+    ///   - actor: the id of the user who sent the command; `nil` if no user did
+    ///   - id: names the last domain event, as above
+    public init(_ streams: [StreamAppend], by actor: Int64?, id: UUID? = nil) {
+        let changed = streams.filter { !$0.events.isEmpty }
+        self.streams = changed.isEmpty ? Array(streams.suffix(1)) : streams.filter(\.events.isEmpty) + changed
         self.actor = actor
-        self.id = events.isEmpty ? nil : id
+        self.id = changed.isEmpty ? nil : id
     }
 
     /// - Parameter event: `nil` if the stream is as the command wants it

@@ -8,9 +8,9 @@ internal import Users
 struct UsersRevokeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "End the token of a user, for example after a device was stolen.",
+        abstract: "End the token and the passes of a user, for example after a device was stolen.",
         discussion: """
-            Requests with the token get 401 on every server from then on. Nothing gives the user a token again: the person signs up \
+            Requests with the token get 401 on every server from then on. No pass gives the user a token again: the person signs up \
             as a new user. Events and attendances of the user stay. Exits with 2 if no user has this id.
 
             EXAMPLE: humon users revoke 7 --yes
@@ -30,9 +30,9 @@ struct UsersRevokeCommand: AsyncParsableCommand {
             try await database.appending(logger: logger) { modules -> (String, Int64?) in
                 let users = modules[UsersModule.self]
                 do {
-                    guard try await users.hasToken(user) else { return ("had no token", nil) }
+                    guard try await users.hasAccess(user) else { return ("had no token", nil) }
                     if trial.dryRun { return ("would be revoked", nil) }
-                    try await consent.require("This ends the token of user \(user.rawValue) for ever.")
+                    try await consent.require("This ends the token and the passes of user \(user.rawValue) for ever.")
                     let (position, wasAlive) = try await users.revokeToken(
                         of: user, context: CommandContext(requestID: "humon-users-revoke"))
                     return wasAlive ? ("revoked", position) : ("had no token", nil)

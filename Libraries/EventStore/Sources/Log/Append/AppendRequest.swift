@@ -12,7 +12,7 @@ public struct AppendRequest: Sendable {
     public var requestHash: RequestHash?
     /// The stream of the person who sent the request; needed with a hash. Its erasure ends the record of the request.
     public var owner: StreamName?
-    /// Each stream occurs once.
+    /// Each stream occurs once. Of one without domain events the append only requires the version.
     public let streams: [StreamAppend]
     /// What must hold for other streams.
     public var conditions: [AppendCondition]
@@ -40,7 +40,7 @@ public struct AppendRequest: Sendable {
         var bytes: Int { facts.utf8.count + (personal?.utf8.count ?? 0) }
     }
 
-    /// - Parameter streams: one or more. If there are several, each one gets at least one domain event
+    /// - Parameter streams: one or more. If there are several, the last one gets at least one domain event
     public init(
         id: UUID, requestHash: RequestHash? = nil, owner: StreamName? = nil, streams: [StreamAppend],
         conditions: [AppendCondition] = [], recordedAt: Timestamp, metadata: Metadata
@@ -49,8 +49,8 @@ public struct AppendRequest: Sendable {
         precondition(!streams.isEmpty, "an append names a stream")
         precondition(
             streams.count == 1
-                || streams.allSatisfy { !$0.events.isEmpty } && Set(streams.map(\.stream)).count == streams.count,
-            "each of several streams occurs once and gets a domain event")
+                || streams.last?.events.isEmpty == false && Set(streams.map(\.stream)).count == streams.count,
+            "each of several streams occurs once, and the last one gets a domain event")
         self.id = id
         self.requestHash = requestHash
         self.owner = owner

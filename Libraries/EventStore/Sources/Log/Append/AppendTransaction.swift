@@ -84,7 +84,8 @@ struct AppendTransaction: Sendable {
             append.stored.indices.map { $0 == append.stored.count - 1 && append.requestHash != nil ? append : nil }
         }
         let commands = keyed.allSatisfy { $0 == nil } ? [] : keyed
-        let ended = batch.filter(\.stored.isEmpty)
+        // The streams that keep their version. An append without domain events is a command that ends so.
+        let kept = batch.flatMap { append in append.streams.filter(\.events.isEmpty).map { (append, $0) } }
         let conditions = batch.conditions
         let append: SQL = """
             SELECT log.append(
@@ -93,8 +94,9 @@ struct AppendTransaction: Sendable {
                 \(envelopes.map(\.recordedAt)), \(stored.map(\.facts)), \(envelopes.map { String(decoding: $0.metadata.utf8, as: UTF8.self) }),
                 \(stored.map(\.personal)), \(projections.map { type(of: $0).schema }),
                 \(commands.map { $0?.requestHash?.bytea }), \(commands.map { $0?.owner?.description }),
-                \(ended.map(\.id)), \(ended.map { $0.requestHash?.bytea }), \(ended.map { $0.owner?.description }),
-                \(ended.map(\.last.stream.description)), \(ended.map(\.last.version)),
+                \(kept.map { $0.0.id }), \(kept.map { $0.0.stored.isEmpty ? $0.0.requestHash?.bytea : nil }),
+                \(kept.map { $0.0.owner?.description }),
+                \(kept.map { $0.1.stream.description }), \(kept.map { $0.1.expectedVersion }),
                 \(conditions.map(\.stream.description)), \(conditions.map(\.lastID))
             )
             """
