@@ -33,6 +33,9 @@ static const unsigned char api_js[] = {
 static const unsigned char app_js[] = {
 #embed "page/app.js"
 };
+static const unsigned char back_js[] = {
+#embed "page/back.js"
+};
 static const unsigned char changes_js[] = {
 #embed "page/changes.js"
 };
@@ -105,6 +108,7 @@ static const struct web_file files[] = {
     FILE("lgpl-3.0.txt", lgpl_txt),
     FILE("api.js", api_js),
     FILE("app.js", app_js),
+    FILE("back.js", back_js),
     FILE("changes.js", changes_js),
     FILE("clusters.js", clusters_js),
     FILE("coast.js", coast_js),

@@ -37,7 +37,7 @@ public struct SharedLimits: Sendable {
 
     /// Counts an attempt to come back with a pass. An address that has none left takes none of the node's.
     /// - Throws: `HTTPError.tooManyRequests`
-    func takeReturn(from subscriber: NetworkAddress?) throws(HTTPError) {
+    public func takeReturn(from subscriber: NetworkAddress?) throws(HTTPError) {
         try returns.take(subscriber)
         try allReturns.take("")
     }

@@ -14,15 +14,19 @@ extension UsersModule {
         try await erasures.erase(id.stream, with: UserDomainEvent.erased, by: actor?.rawValue, commands, context)
     }
 
-    /// Whether the user of a token is erased. The domain event of the sign-up or the rotation has an id that derives from the
-    /// token, and an erasure keeps this id.
+    /// Whether the user of a token is erased.
     /// - Returns: `nil` if the user is not erased, or the token was never known
     /// - Throws: `PostgresError`, `FormatError`, `CancellationError`
     public func erasure(of token: DeviceToken) async throws -> PersonErasure? {
+        guard let user = try await holder(of: token) else { return nil }
+        return try await erasures.erasure(of: user.stream)
+    }
+
+    /// The user who has a token, or had it before. The domain event that brought the token has an id that derives from it, and an erasure
+    /// keeps this id.
+    func holder(of token: DeviceToken) async throws -> UserID? {
         guard token.isWellFormed else { return nil }
         let id = try await domainEventID(of: token)
-        let stream = try await LogReader(client: database).streams(of: [id])[id]
-        guard let user = stream.flatMap({ UserID(stream: $0) }) else { return nil }
-        return try await erasures.erasure(of: user.stream)
+        return try await LogReader(client: database).streams(of: [id])[id].flatMap { UserID(stream: $0) }
     }
 }

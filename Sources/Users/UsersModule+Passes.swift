@@ -47,6 +47,19 @@ extension UsersModule {
         }.place.position
     }
 
+    /// The token of a return from the map page, whose scripts must not know one: the pepper makes it out of the pass and a nonce.
+    /// - Throws: the errors of `Pepper.id(of:)`
+    public func token(for pass: PassSecret, nonce: String) async throws -> DeviceToken {
+        let id = try await commands.pepper.id(of: "return \(pass.token.digest.hexadecimal) \(nonce)")
+        return DeviceToken(secret: id.uuidString.lowercased())
+    }
+
+    /// The user whom ``comeBack(with:as:context:)`` would bring back, or has brought back, with the same pass and token.
+    /// - Throws: ``UserRejection``, and the errors of ``passes(of:)``
+    public func user(with pass: PassSecret, as new: DeviceToken) async throws -> UserID {
+        try await returning(with: pass, as: new).user
+    }
+
     /// Gives the user of a pass a new token. From the returned position on, the old token is dead on every node.
     ///
     /// The new token makes the command repeatable: the same pass and token get the same result again, as long as the token is alive and
@@ -56,31 +69,39 @@ extension UsersModule {
         id: UserID, position: Int64
     ) {
         guard new.isWellFormed else { throw UserRejection.malformedToken }
-        let (pass, device) = (try await digest(of: pass.token), try await digest(of: new))
-        var returned: (stream: StreamName, version: Int32)?
+        var returned: (user: UserID, version: Int32)?
         let place = try await commands.handle(context) {
-            let found = try await holder(of: pass)
-            // Read last: a return at the same time by the same pass and token is seen here, or the log has its id.
-            let present = try await table.user(of: device)
-            if let present, try await lastUsed(by: present.id) == pass {
-                returned = (present.id.stream, present.version)
-                return Decision([], to: present.id.stream, after: present.version, by: nil)
-            }
-            guard let (user, last, row, version) = found else { throw UserRejection.unknownPass }
-            let used = try decideReturn(with: row, after: last.event, at: dependencies.now())
-            guard present == nil else { throw UserRejection.usedToken }
-            returned = (last.stream, last.version + 1)
-            return Decision(
-                [
-                    StreamAppend([used], to: user.passes, after: version),
-                    StreamAppend([UserDomainEvent.rotated(device: .present(device))], to: last.stream, after: last.version),
-                ], by: user.rawValue, id: try await domainEventID(of: new))
+            let (user, version, decision) = try await returning(with: pass, as: new)
+            returned = (user, version)
+            return decision
         }.place
         // Otherwise the log had the new token before, in another recorded event.
-        guard let returned, returned == (place.stream, place.version), let id = UserID(stream: place.stream) else {
+        guard let (id, version) = returned, (id.stream, version) == (place.stream, place.version) else {
             throw UserRejection.usedToken
         }
         return (id, place.position)
+    }
+
+    /// - Returns: the user, the version of the user's stream after the return, and what the return records
+    private func returning(with pass: PassSecret, as new: DeviceToken) async throws -> (
+        user: UserID, version: Int32, decision: Decision
+    ) {
+        let (pass, device) = (try await digest(of: pass.token), try await digest(of: new))
+        let found = try await holder(of: pass)
+        // Read last: a return at the same time by the same pass and token is seen here, or the log has its id.
+        let present = try await table.user(of: device)
+        if let present, try await lastUsed(by: present.id) == pass {
+            return (present.id, present.version, Decision([], to: present.id.stream, after: present.version, by: nil))
+        }
+        guard let (user, last, row, version) = found else { throw UserRejection.unknownPass }
+        let used = try decideReturn(with: row, after: last.event, at: dependencies.now())
+        guard present == nil else { throw UserRejection.usedToken }
+        let decision = Decision(
+            [
+                StreamAppend([used], to: user.passes, after: version),
+                StreamAppend([UserDomainEvent.rotated(device: .present(device))], to: last.stream, after: last.version),
+            ], by: user.rawValue, id: try await domainEventID(of: new))
+        return (user, last.version + 1, decision)
     }
 
     /// The user of a pass that has not expired, the user's last domain event, the row of the pass, and the version of the stream of passes;

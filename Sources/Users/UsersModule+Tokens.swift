@@ -41,11 +41,13 @@ extension UsersModule {
 
     /// Whether a user's present token directly replaced another one.
     private func didReplace(_ old: DeviceDigest, by new: DeviceDigest, of user: User) async throws -> Bool {
+        let events = try await lastTwoEvents(of: user)
+        return events.count == 2 && events[1] == .rotated(device: .present(new)) && events[0].device == old
+    }
+
+    private func lastTwoEvents(of user: User) async throws -> [UserDomainEvent] {
         let recorded = try await LogReader(client: database).read(stream: user.id.stream, after: user.version - 2)
-        guard recorded.count == 2 else { return false }
-        let events: [UserDomainEvent] = try recorded.map { try $0.decoded().event }
-        return events[1] == .rotated(device: .present(new))
-            && [.created(device: .present(old)), .rotated(device: .present(old))].contains(events[0])
+        return try recorded.map { try $0.decoded().event }
     }
 
     /// Ends the token and all passes of a user, who cannot come back. A repetition changes nothing.
@@ -76,6 +78,18 @@ extension UsersModule {
         } catch UserRejection.unknownToken {
             return nil
         }
+    }
+
+    /// The user of a token that another token replaced, so that the user moved to another device; `nil` if the token is alive, was revoked,
+    /// or was never known, or if the user is erased.
+    /// - Throws: `ReadModelError.behind`, `PostgresError`, `FormatError`, `CancellationError`
+    public func movedUser(from token: DeviceToken) async throws -> UserID? {
+        guard let id = try await holder(of: token), let user = try await table.user(id) else { return nil }
+        let device = try await digest(of: token)
+        if let present = user.device { return present == device ? nil : id }
+        // The other device may have ended its own token since. An erased user has another last domain event.
+        let events = try await lastTwoEvents(of: user)
+        return events.count == 2 && events[1] == .revoked && events[0].device != device ? id : nil
     }
 
     /// Whether a user has a token, or a pass to come back with.

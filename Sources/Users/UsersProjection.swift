@@ -59,7 +59,7 @@ extension User {
 
 extension UserDomainEvent {
     /// The user's token after this domain event; `nil` if the user has none.
-    fileprivate var device: DeviceDigest? {
+    var device: DeviceDigest? {
         switch self {
         case .created(.present(let device)), .rotated(.present(let device)): device
         case .created(.erased), .rotated(.erased), .revoked, .erased: nil

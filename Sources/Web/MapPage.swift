@@ -28,18 +28,22 @@ public struct MapPage: Sendable {
     ///   - tokenHeaders: the names under which the API takes the token of a device
     ///   - unknownTokens: the API's limit of unknown tokens for one client address
     ///   - dailySignUps: the API's quota of sign-ups for one client address
+    ///   - takeReturn: counts an attempt to come back from one client address, as the API does
     public init(
         _ settings: Settings, users: UsersModule, tokenHeaders: [HTTPField.Name], unknownTokens: RateLimiter? = nil,
-        dailySignUps: RateLimiter? = nil
+        dailySignUps: RateLimiter? = nil, takeReturn: @escaping @Sendable (NetworkAddress?) throws -> Void
     ) {
         let release = PageRelease(tiles: settings.tiles)
         let page = [
             Route.immediate(.get, "/") { request, _ in release.page(for: request) },
+            // The address of a link to come back with: what follows its # reaches no server.
+            Route.immediate(.get, "/back") { request, _ in release.page(for: request) },
             Route.immediate(.get, "/assets/{release}/{file}") { request, context in
                 try release.asset(for: request, release: context.parameter)
             },
         ]
-        let sessions = SessionRoutes(settings, users: users, unknownTokens: unknownTokens, dailySignUps: dailySignUps)
+        let sessions = SessionRoutes(
+            settings, users: users, unknownTokens: unknownTokens, dailySignUps: dailySignUps, takeReturn: takeReturn)
         routes = page + sessions.routes
         middleware = [
             SecurityHeaders(on: routes, tiles: settings.tiles),

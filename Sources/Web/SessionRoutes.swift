@@ -2,6 +2,7 @@ internal import Encoding
 internal import EventStore
 internal import HTTPServer
 internal import HTTPTypes
+internal import NIOCore
 internal import Users
 
 /// Sessions: the map page signs a device up without the secret of the app, which a page cannot keep.
@@ -13,9 +14,16 @@ struct SessionRoutes: Sendable {
     private let allSessions: RateLimiter
     private let unknownTokens: RateLimiter?
     private let dailySignUps: RateLimiter?
+    private let takeReturn: @Sendable (NetworkAddress?) throws -> Void
 
-    init(_ settings: MapPage.Settings, users: UsersModule, unknownTokens: RateLimiter?, dailySignUps: RateLimiter?) {
-        (self.unknownTokens, self.dailySignUps) = (unknownTokens, dailySignUps)
+    /// A nonce of the page: 128 random bits.
+    private static let nonceDigits = 32
+
+    init(
+        _ settings: MapPage.Settings, users: UsersModule, unknownTokens: RateLimiter?, dailySignUps: RateLimiter?,
+        takeReturn: @escaping @Sendable (NetworkAddress?) throws -> Void
+    ) {
+        (self.unknownTokens, self.dailySignUps, self.takeReturn) = (unknownTokens, dailySignUps, takeReturn)
         self.users = users
         (origins, now) = (settings.origins, settings.now)
         sessions = RateLimiter(perMinute: settings.sessionsPerMinute)
@@ -27,14 +35,20 @@ struct SessionRoutes: Sendable {
             Route(.get, "/session", "getSession", getSession),
             Route(.post, "/session", "createSession", limit: .authenticating, createSession),
             Route(.delete, "/session", "deleteSession", deleteSession),
+            Route(.post, "/session/return", "returnSession", limit: .authenticating, returnSession),
         ]
     }
 
-    /// Responds with the user of the session, `{"id":null}` without one. Renews an old cookie, and removes one whose token is dead: the API
-    /// would refuse reads with it.
+    /// Responds with the user of the session, `{"id":null}` without one, `{"id":null,"moved":7}` if user 7 moved to another browser.
+    /// Renews an old cookie, and removes one whose token is dead: the API would refuse reads with it.
     private func getSession(_ request: Request, _ context: RequestContext) async throws -> Response {
-        let (sender, cookie, user) = try await session(request, context)
-        var response = Response(json: ["id": user.map { JSON($0.rawValue) } ?? .null])
+        response(try await session(request, context))
+    }
+
+    private func response(_ session: Session) -> Response {
+        let (sender, cookie, user, moved) = session
+        let body: JSON = if let moved { ["id": .null, "moved": moved.json] } else { ["id": user?.json ?? .null] }
+        var response = Response(json: body)
         let now = now()
         if let cookie, user == nil || cookie.needsRenewal(at: now) {
             response.headers[.setCookie] =
@@ -43,15 +57,41 @@ struct SessionRoutes: Sendable {
         return response
     }
 
-    /// Signs a new device up, unless the session has a user already: then it responds as `getSession` does.
+    /// Signs a new device up, unless the session has a user already, or had one who moved: then it responds as `getSession` does.
     private func createSession(_ request: Request, _ context: RequestContext) async throws -> Response {
-        let (sender, _, known) = try await session(request, context)
-        if known != nil { return try await getSession(request, context) }
-        try sessions.take(sender.address?.subscriber)
+        let session = try await session(request, context)
+        guard session.user == nil, session.moved == nil else { return response(session) }
+        let subscriber = session.sender.address?.subscriber
+        try sessions.take(subscriber)
         try allSessions.take("")
-        try dailySignUps?.take(sender.address?.subscriber)
+        try dailySignUps?.take(subscriber)
         let (user, token, position) = try await users.signUp(with: nil, context: request.commandContext(context))
-        var response = Response(json: ["id": JSON(user.rawValue)])
+        return await begun(user, token, at: position, session.sender)
+    }
+
+    /// Makes the browser the user of a pass. Without `user` it only tells who that is, and which user the browser would leave.
+    ///
+    /// The token derives from the pass and the page's nonce: the same request again, after a lost response, gets the same cookie.
+    private func returnSession(_ request: Request, _ context: RequestContext) async throws -> Response {
+        let (sender, cookie, left, _) = try await session(request, context)
+        try takeReturn(sender.address?.subscriber)
+        let fields = try? JSON(utf8: request.body.readableBytesView)
+        guard case .string(let secret)? = fields?["pass"], secret.utf8.count <= DeviceToken.lengthLimit,
+            case .string(let nonce)? = fields?["nonce"], nonce.isHexadecimal(digits: Self.nonceDigits)
+        else { throw UserRejection.unknownPass }
+        let pass = PassSecret(typed: secret)
+        let token = try await users.token(for: pass, nonce: nonce)
+        let user = try await users.user(with: pass, as: token).json
+        guard let agreed = fields?["user"] else { return Response(json: ["id": user, "leaves": left?.json ?? .null]) }
+        guard agreed == user else { throw UserRejection.unknownPass }
+        let (id, position) = try await users.comeBack(with: pass, as: token, context: request.commandContext(context))
+        // No browser has this token any more.
+        if let cookie, let left, left != id { _ = try await users.revoke(cookie.token, context: request.commandContext(context)) }
+        return await begun(id, token, at: position, sender)
+    }
+
+    private func begun(_ user: UserID, _ token: DeviceToken, at position: Int64, _ sender: Sender) async -> Response {
+        var response = Response(json: ["id": user.json])
         response.headers[.setCookie] = SessionCookie.value(token, sender.scheme, at: now())
         response.headers[.init(literal: "humon-position")] = try? await users.cursor(at: position)?.description
         return response
@@ -59,26 +99,31 @@ struct SessionRoutes: Sendable {
 
     /// Revokes the token of the session and makes the browser forget it. The user stays, without a token.
     private func deleteSession(_ request: Request, _ context: RequestContext) async throws -> Response {
-        let (sender, cookie, user) = try await session(request, context)
+        let (sender, cookie, user, _) = try await session(request, context)
         if let cookie, user != nil { _ = try await users.revoke(cookie.token, context: request.commandContext(context)) }
         return Response(status: .noContent, headers: [.setCookie: SessionCookie.removal(sender.scheme)])
     }
 
-    /// The cookie of the session and its user. Counts an unknown token, as the API does.
+    /// The cookie of a session and its user, or the user who moved.
+    private typealias Session = (sender: Sender, cookie: SessionCookie?, user: UserID?, moved: UserID?)
+
+    /// Counts an unknown token, as the API does.
     /// - Throws: 403 for a request that does not come from the page itself, 429, `PostgresError`
-    private func session(
-        _ request: Request, _ context: RequestContext
-    ) async throws -> (sender: Sender, cookie: SessionCookie?, user: UserID?) {
+    private func session(_ request: Request, _ context: RequestContext) async throws -> Session {
         guard origins.isFromPage(request, context) else {
             throw HTTPError(.forbidden, "A session is for the map page only, at an address of HUMON_WEB_ORIGINS")
         }
         let sender = context.sender(of: request)
-        guard let cookie = SessionCookie(request, sender.scheme) else { return (sender, nil, nil) }
+        guard let cookie = SessionCookie(request, sender.scheme) else { return (sender, nil, nil, nil) }
         try unknownTokens?.check(sender.address?.subscriber)
-        let user = try await users.user(of: cookie.token)
-        if user == nil { _ = try? unknownTokens?.take(sender.address?.subscriber) }
-        return (sender, cookie, user)
+        if let user = try await users.user(of: cookie.token) { return (sender, cookie, user, nil) }
+        _ = try? unknownTokens?.take(sender.address?.subscriber)
+        return (sender, cookie, nil, try await users.movedUser(from: cookie.token))
     }
+}
+
+extension UserID {
+    fileprivate var json: JSON { JSON(rawValue) }
 }
 
 extension Request {

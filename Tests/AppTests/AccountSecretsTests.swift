@@ -1,5 +1,6 @@
 import Encoding
 import Foundation
+import NIOHTTP1
 import Postgres
 import TestDatabase
 import TestServer
@@ -49,7 +50,7 @@ import Testing
         return try await [first, second] + pass(base)
     }
 
-    /// Comes back with a pass, also with a wrong one, and returns the secrets.
+    /// Comes back with a pass, also with a wrong one and on the map page, and returns the secrets.
     private static func pass(_ base: String) async throws -> [String] {
         let (old, new, wrong) = ("the.first.token", "the.second.token", "WRNGPASS00")
         let json = ("content-type", "application/json")
@@ -62,7 +63,16 @@ import Testing
             let body = #"{"pass":"\#(pass)","device_token":"\#(new)"}"#
             #expect(try await exchange("POST", base + "/v1/users/return", headers: app, body: body).status == status)
         }
-        return [old, new, wrong, code]
+        let kept = try await exchange(
+            "POST", base + "/v1/users/me/passes", headers: [("tb-device-token", new), json], body: #"{"kind":"recovery"}"#)
+        guard case .string(let link) = try JSON(utf8: kept.body.utf8)["pass"] else { throw NoToken(body: kept.body) }
+        let (page, nonce) = ([("sec-fetch-site", "same-origin"), json], String(repeating: "5eed", count: 8))
+        let fields = #""pass":"\#(link)","nonce":"\#(nonce)""#
+        let asked = try await exchange("POST", base + "/session/return", headers: page, body: "{\(fields)}")
+        guard case .number(let user) = try JSON(utf8: asked.body.utf8)["id"] else { throw NoToken(body: asked.body) }
+        let back = try await exchange("POST", base + "/session/return", headers: page, body: "{\(fields),\"user\":\(user)}")
+        let cookie = try #require(back.headers["set-cookie"].first?.firstMatch(of: /humon=([0-9a-f-]{36})/))
+        return [old, new, wrong, code, link, nonce, String(cookie.1)]
     }
 
     @Test func `no log line, metric, error or command shows an address, a password, a token, a pass or a title`() async throws {

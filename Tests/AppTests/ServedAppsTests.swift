@@ -46,7 +46,9 @@ import Testing
             }
             // The map page belongs to the events.
             #expect(try await Self.send("GET", events, "/").status == 200)
-            for (port, path) in [(tasks, "/"), (tasks, "/session"), (tasks, "/v1/events/1"), (events, "/v1/tasks")] {
+            for (port, path) in [
+                (tasks, "/"), (tasks, "/back"), (tasks, "/session"), (tasks, "/v1/events/1"), (events, "/v1/tasks"),
+            ] {
                 let unknown = try await Self.send("GET", port, "/nowhere")
                 #expect(try await Self.send("GET", port, path) == unknown, "\(path)")
             }

@@ -270,6 +270,25 @@ private final class Clock: Sendable {
         }
     }
 
+    @Test func `a return from the map page has one token for pass and nonce, and tells its user before and afterwards`()
+        async throws
+    {
+        try await TestNode.withTwo { one, two in
+            let (id, _) = try await one.signUp("old")
+            let code = try await one.issue(.transfer, to: id)
+            let token = try await one.users.token(for: code, nonce: "a")
+            let other = try await two.users.token(for: code, nonce: "b")
+            #expect(try await two.users.token(for: PassSecret(typed: code.text.lowercased()), nonce: "a") == token)
+            #expect(try await two.users.token(for: PassSecret(typed: "0000000000"), nonce: "a") != token && other != token)
+            let tail = try await one.reader.tail()
+            for token in [token, other] { #expect(try await one.users.user(with: code, as: token) == id) }
+            #expect(try await one.reader.tail() == tail)
+            _ = try await two.comeBack(code, as: token.secret)
+            #expect(try await one.users.user(with: code, as: token) == id)
+            await #expect(throws: UserRejection.unknownPass) { try await one.users.user(with: code, as: other) }
+        }
+    }
+
     @Test func `a return that the log lost is carried out by its repetition, and a lost pass is unknown`() async throws {
         try await TestDatabase.with(TestNode.projections) { database in
             try await TestNode.with(database) { node in

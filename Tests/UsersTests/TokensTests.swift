@@ -32,6 +32,25 @@ import Testing
         }
     }
 
+    @Test func `the user of a replaced token is known as one who moved, until an erasure`() async throws {
+        try await TestNode.withTwo { one, two in
+            let (id, first) = try await one.signUp("first")
+            #expect(try await one.users.movedUser(from: first) == nil)
+            let second = try await one.rotate(first, to: "second").token
+            for node in [one, two] {
+                #expect(try await node.users.movedUser(from: first) == id)
+                for other in [second, DeviceToken(secret: "unknown"), DeviceToken(secret: " ")] {
+                    #expect(try await node.users.movedUser(from: other) == nil)
+                }
+            }
+            #expect(try await two.revoke(id).wasAlive)
+            #expect(try await one.users.movedUser(from: first) == id)
+            #expect(try await one.users.movedUser(from: second) == nil)
+            _ = try await one.append(UserDomainEvent.erased, to: id.stream, after: 3)
+            for token in [first, second] { #expect(try await one.users.movedUser(from: token) == nil) }
+        }
+    }
+
     @Test func `a command of a known user needs no lookup, and its append requires the token`() async throws {
         try await TestNode.withTwo { one, two in
             let (id, token) = try await one.signUp("old")

@@ -52,9 +52,13 @@ struct TestPage: Sendable {
                 // Without an index, because no test reads events.
                 compose: { (ComposedModules(Module.all, in: $0), []) }
             ) { node in
+                // A limit of a minute gives nothing back during a test.
+                let start = ContinuousClock.now
                 let api = API(
-                    node.module, settings: API.Settings(appSecret: SharedSecret("secret")), checkHealth: {})
-                let page = MapPage(settings, users: node.module[UsersModule.self], tokenHeaders: API.tokenHeaders)
+                    node.module, settings: API.Settings(appSecret: SharedSecret("secret")), rateClock: { start }, checkHealth: {})
+                let page = MapPage(
+                    settings, users: node.module[UsersModule.self], tokenHeaders: API.tokenHeaders,
+                    takeReturn: api.limits.takeReturn)
                 let router = APIRouter(api, beside: page.routes, behind: page.middleware, logger: .quiet).router
                 try await body(TestPage(router: router, log: node.reader))
             }

@@ -50,7 +50,8 @@ struct ServeCommand: AsyncParsableCommand {
             let page = settings.mapPage.map { settings in
                 MapPage(
                     settings, users: backend.modules[UsersModule.self], tokenHeaders: API.tokenHeaders,
-                    unknownTokens: api.limits.unknownTokens, dailySignUps: api.limits.dailySignUps)
+                    unknownTokens: api.limits.unknownTokens, dailySignUps: api.limits.dailySignUps,
+                    takeReturn: api.limits.takeReturn)
             }
             let requests = APIRouter(
                 api, beside: page?.routes ?? [], behind: page?.middleware ?? [], allowing: settings.corsOrigins,

@@ -1,5 +1,6 @@
 // The map page: map, list, details and form, and what each does to the others.
 import * as api from "./api.js";
+import { goOnBack, lookAtWay, showReturn, showWayBack } from "./back.js";
 import { showDetails, showNotice, updateClock, updateGuests } from "./details.js";
 import { announce, byID, confirmed, isComposed, showStatus } from "./dom.js";
 import { EventForm } from "./form.js";
@@ -335,6 +336,7 @@ const view = new View({
   refused() {
     this.state("failed", "Not signed up");
     showSignUp(signUp);
+    session.restore();
   },
   state(name, text) {
     const before = showStatus(name, text);
@@ -433,7 +435,7 @@ async function showNear(here) {
   if (map.showVisitor(here, last)) announce(`The nearest event is ${distanceText(here, first)} away.`);
 }
 document.addEventListener("keydown", (press) => {
-  if (press.key !== "Escape" || isComposed(press) || byID("question").open) return;
+  if (press.key !== "Escape" || isComposed(press) || document.querySelector("dialog[open]")) return;
   // The same key would close the question that it opens.
   press.preventDefault();
   if (form !== null) closeForm();
@@ -458,6 +460,14 @@ window.addEventListener("popstate", async () => {
   else showEvents(event);
   if (isOther) load();
 });
+byID("return").addEventListener("click", () => showReturn());
+
+function showVisitor() {
+  const moved = session.movedUser();
+  const text = moved === null ? "" : session.movedText(moved);
+  showWho(session.currentUser(), text, { keep: showWayBack, forget: session.forget, erase });
+}
+
 const erased = "Everything about you is erased.";
 
 /** Erases the visitor, and shows how far that has come. */
@@ -468,7 +478,7 @@ async function erase() {
   } catch (error) {
     if (!(error instanceof api.APIError)) throw error;
     announce(error.message);
-    showWho(session.currentUser(), { forget: session.forget, erase });
+    showVisitor();
   }
 }
 
@@ -476,16 +486,19 @@ async function erase() {
 async function goOnErasing() {
   if (!await session.finishErasure(showErasing)) return;
   announce(erased);
-  showWho(session.currentUser(), { forget: session.forget, erase });
+  showVisitor();
 }
 
-session.onUserChange((id) => {
-  showWho(id, { forget: session.forget, erase });
+session.onUserChange((id, moved) => {
+  showVisitor();
+  if (moved !== null) announce(session.movedText(moved));
   view.reload();
 });
 
 // Start.
 showFilters();
+showVisitor();
+goOnBack();
 session.restore();
 goOnErasing();
 const loadingCities = loadCities(assets);
@@ -507,7 +520,7 @@ document.addEventListener("visibilitychange", () => {
   if (state.mine) view.reload();
 });
 followClock({
-  look: () => { lookAtDetails(); lookAtForm(); }, minute: () => { updateClock(); view.tick(); },
+  look: () => { lookAtDetails(); lookAtForm(); lookAtWay(); }, minute: () => { updateClock(); view.tick(); },
   travelled: () => {
     if (view.content.kind !== "none") listNow(view.content);
     view.reload();

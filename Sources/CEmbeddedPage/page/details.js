@@ -1,6 +1,6 @@
 // One event: what, when, where, who attends; its owner can change and cancel it.
 import * as api from "./api.js";
-import { announce, byID, confirmed, element } from "./dom.js";
+import { announce, byID, confirmed, element, once } from "./dom.js";
 import { calendar } from "./list.js";
 import { currentUser, onUserChange, signedIn } from "./session.js";
 import { distance, longSpan, zone } from "./time.js";
@@ -21,20 +21,7 @@ export const updateGuests = () => shown?.guests();
 /** @param handlers { close(), edit(event, tag), cancelled(id), attended() } */
 export function showDetails(event, tag, handlers) {
   const problem = element("p", { class: "problem", role: "alert" });
-  const run = (work) => async ({ currentTarget: button }) => {
-    // A disabled button would lose the focus.
-    if (button.ariaDisabled === "true") return;
-    button.ariaDisabled = "true";
-    problem.textContent = "";
-    try {
-      await work();
-    } catch (error) {
-      if (!(error instanceof api.APIError)) throw error;
-      problem.textContent = error.message;
-    } finally {
-      button.ariaDisabled = null;
-    }
-  };
+  const run = (work) => ({ currentTarget }) => once(currentTarget, problem, work);
   const badge = element("span", { class: "badge" }, "yours");
   const time = element("span", { class: "distance" });
   const guests = element("span", { id: "attendance" }, "…");

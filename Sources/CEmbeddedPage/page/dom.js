@@ -1,4 +1,5 @@
 // Builds parts of the page. Text is always text: no string becomes HTML.
+import { APIError } from "./api.js";
 
 /** The element of the page with this id. */
 export const byID = (id) => document.getElementById(id);
@@ -16,6 +17,22 @@ export function element(tag, attributes = {}, ...children) {
   }
   made.append(...children.filter((child) => child != null && child !== false));
   return made;
+}
+
+/** Does what a button is for, one at a time, and says in a line what went wrong. */
+export async function once(button, problem, work) {
+  // A disabled button would lose the focus.
+  if (button.ariaDisabled === "true") return;
+  button.ariaDisabled = "true";
+  problem.textContent = "";
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof APIError)) throw error;
+    problem.textContent = error.message;
+  } finally {
+    button.ariaDisabled = null;
+  }
 }
 
 /** Whether a key belongs to the composition of a text, such as a Japanese one. Safari marks the key that ends it by its code alone. */

@@ -171,16 +171,18 @@ export function showSignUp(signUp) {
     element("button", { type: "button", class: "primary", onclick: signUp }, "Sign this browser up"));
 }
 
-/** Says who the visitor is, and offers to forget the browser, and to erase the visitor. */
-export function showWho(id, { forget, erase }) {
+/** Says who the visitor is, or moved away, and offers a way back, to forget the browser, and to erase the visitor. */
+export function showWho(id, moved, { keep, forget, erase }) {
   const offer = (text, question, yes, action) => element("button", {
     type: "button", class: "link", onclick: async () => { if (await confirmed(question, { yes })) await action(); },
   }, text);
-  byID("who").replaceChildren(...(id === null ? [] : [
+  byID("who").replaceChildren(...(id === null ? [moved] : [
     `You are user ${id}. `,
+    element("button", { type: "button", class: "link", onclick: () => keep() }, "Keep a way back"), " ",
     offer(
       "Forget this browser",
-      "Forget this browser? Your events stay, and nobody can change them any more, nor have them erased.", "Forget it", forget),
+      "Forget this browser? Your events stay. Only a link that you kept brings you back: without one nobody can change them any more, "
+        + "nor have them erased.", "Forget it", forget),
     " ",
     offer(
       "Erase everything about me",
