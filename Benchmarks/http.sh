@@ -32,7 +32,6 @@ stop() {
 }
 psql() { PGOPTIONS="-c search_path=${schema:-public}" command psql -X -q -h "$HUMON_DATA/cluster" -U humon postgres "$@"; }
 
-awk -v events="$events" 'BEGIN { for (i = 0; i < 5000; i++) print "GET /v1/events/" int(rand() * events) + 1 }' >get.txt
 # Five places around each city, spread evenly over a ring.
 around() { # inner and outer radius in kilometres
     awk -F'\t' -v from=$1 -v to=$2 '$4 + 0 == $4 { for (i = 0; i < 5; i++) {
@@ -65,7 +64,7 @@ kilobytes() { # row
 table() {
     rm -f rows.txt
     for _ in $(seq "$rounds"); do
-        for row in get near1 near5 post; do
+        for row in get described near1 near5 post; do
             measure $row
         done
     done
@@ -86,7 +85,8 @@ table() {
                 refused[key] ? "  refused: " refused[key] : ""
         }
         END {
-            row("get", "`GET /v1/events/:id`"); row("near1", "`nearests`, 1 km, " near1); row("near5", "`nearests`, 5 km, " near5)
+            row("get", "`GET /v1/events/:id`"); row("described", "the same, with description")
+            row("near1", "`nearests`, 1 km, " near1); row("near5", "`nearests`, 5 km, " near5)
             row("post", "`POST /v1/events`, fsync on")
         }'
 }
@@ -95,14 +95,21 @@ start
 # The schema of the read model has its version in its name.
 schema=$(psql -At -c "SELECT schemaname FROM pg_tables WHERE tablename = 'events' AND schemaname ~ '_v[0-9]+$'")
 if [ "$(psql -At -c 'SELECT count(*) < '"$events"' FROM events')" = t ]; then
-    "$humon" demo --yes --events "$events" >/dev/null 2>&1
+    "$humon" demo --yes --bare --events "$events" >/dev/null 2>&1
+    # Two in five have a description.
+    "$humon" demo --yes --seed 2 --events 5000 >/dev/null 2>&1
 fi
 # Finishes the deferred work of PostgreSQL, so that no measurement contains it.
 psql -c 'VACUUM ANALYZE' -c CHECKPOINT
+# An event with a description is read from PostgreSQL, every other one from memory.
+ids() { psql -At -c "SELECT 'GET /v1/events/' || id FROM events WHERE description IS $1 ORDER BY random() LIMIT 5000"; }
+ids NULL >get.txt
+ids 'NOT NULL' >described.txt
 curl -s -X POST -H 'tb-app-secret: benchmark' -H 'tb-device-token: bench' "$base/v1/users" >/dev/null
 
 echo "Start-up, $(psql -At -c 'SELECT count(*) FROM events') events, rows a second:"
-columns='id, version, owner_id, name, address, lat, lon, started_at, ended_at, is_cancelled, is_hidden'
+columns='id, version, owner_id, name, address, lat, lon, started_at, ended_at, is_cancelled, is_hidden, revised_at'
+columns="$columns, category, time_zone, description, link"
 for _ in 1 2 3; do
     stop
     start

@@ -42,9 +42,9 @@ def working_directory():
 
 
 def fill(place, events):
-    """Adds events of the demo to the log."""
+    """Adds events of the demo to the log, without the texts that other systems do not have."""
     subprocess.run(
-        [HUMON, "demo", "--yes", "--events", str(events)], env=dict(os.environ, HUMON_DATA=place + "/data"), cwd=place,
+        [HUMON, "demo", "--yes", "--bare", "--events", str(events)], env=dict(os.environ, HUMON_DATA=place + "/data"), cwd=place,
         check=True, capture_output=True)
 
 

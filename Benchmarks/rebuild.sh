@@ -34,8 +34,9 @@ CREATE TABLE plain.attendances (LIKE attendances);
 INSERT INTO plain.users
 SELECT split_part(stream, '-', 2)::bigint, version, decode(personal->>'device', 'hex') FROM log.recorded_events WHERE type = 'UserCreated';
 INSERT INTO plain.events (
-    id, version, owner_id, name, address, lat, lon, started_at, ended_at, is_cancelled, is_hidden)
-SELECT split_part(r.stream, '-', 2)::bigint, r.version, d.owner, p.name, p.address, p.lat, p.lon, d.started_at, d.ended_at, false, false
+    id, version, owner_id, name, address, lat, lon, started_at, ended_at, is_cancelled, is_hidden, revised_at)
+SELECT split_part(r.stream, '-', 2)::bigint, r.version, d.owner, p.name, p.address, p.lat, p.lon, d.started_at, d.ended_at, false, false,
+    r.recorded_at
 FROM log.recorded_events AS r
 CROSS JOIN LATERAL json_to_record(r.data) AS d (owner bigint, started_at timestamptz, ended_at timestamptz)
 CROSS JOIN LATERAL json_to_record(r.personal) AS p (name text, address text, lat float8, lon float8)

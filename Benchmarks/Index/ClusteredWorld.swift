@@ -23,13 +23,16 @@ struct ClusteredWorld: Sendable {
     private static let citySpreadKilometres = 6.0
     private static let kilometresPerDegree = 111.195
 
+    private let texts: [EventText: String]
     private let places: [City]
     private let weights: [Double]
     private var generator: SeededGenerator
 
     var cities: Int { places.count }
 
-    init(seed: UInt64) throws {
+    /// - Parameter hasTexts: whether each event has a category and a time zone
+    init(seed: UInt64, hasTexts: Bool = false) throws {
+        texts = hasTexts ? [.category: "games", .timeZone: "America/New_York"] : [:]
         generator = SeededGenerator(seed: seed)
         let lines = try String(contentsOfFile: "Sources/App/Demo/cities.tsv", encoding: .utf8).split(separator: "\n")
         var (places, weights, sum) = ([City](), [Double](), 0.0)
@@ -76,6 +79,7 @@ struct ClusteredWorld: Sendable {
         var details = EventDetails(name: "Board games evening", coordinates: place(), startedAt: start)
         details.address = "\(id % 180) Market Street, Springfield"
         details.endedAt = Timestamp(milliseconds: start.milliseconds + Self.lengthMilliseconds)
+        details.texts = texts
         return Event(id: EventID(rawValue: id), owner: UserID(rawValue: id % 10_000), version: 1, details: details)
     }
 

@@ -22,8 +22,11 @@ struct IndexBenchmark: ParsableCommand {
     @Option(help: "Changes in the soak.")
     var changes = 1_000_000
 
+    @Flag(help: "Give each event a category and a time zone.")
+    var texts = false
+
     func run() throws {
-        var world = try ClusteredWorld(seed: 1)
+        var world = try ClusteredWorld(seed: 1, hasTexts: texts)
         render(&world)
         let index = PointIndex()
         let filled = fill(index, from: &world)

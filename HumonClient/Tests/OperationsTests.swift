@@ -19,6 +19,13 @@ import Testing
         await #expect { try await humon.cancel(id, if: event.version) } throws: { error in
             (error as? HumonError)?.problem?.code == .versionChanged
         }
+        let words = EventPatch(category: .set("food"), description: .set("Bring cups."))
+        try await humon.change(id, words)
+        // A draft of an event from a list has no description, and takes none away.
+        let listed = try #require(try await humon.events(in: TestClient.near).elements.first)
+        #expect((listed.category, listed.description) == ("food", nil))
+        try await humon.replace(id, with: EventDraft(listed))
+        #expect(try await humon.event(id).value.description == "Bring cups.")
         try await humon.attend(id)
         #expect(try await humon.attendance(of: id) == AttendanceSummary(count: 1, attending: true))
         #expect(try await humon.attendees(of: id).elements == [owner])

@@ -16,7 +16,8 @@ import Testing
     /// A change of every field.
     private static let patch = EventPatch(
         name: "Tea", address: .set("Park"), coordinate: Coordinate(latitude: 1, longitude: 2),
-        startedAt: Date(timeIntervalSince1970: 0), endedAt: .set(Date(timeIntervalSince1970: 1)))
+        startedAt: Date(timeIntervalSince1970: 0), endedAt: .set(Date(timeIntervalSince1970: 1)), category: .set("music"),
+        timeZone: .set("UTC"), description: .set("a\nb"), link: .set("https://example.org/"))
 
     @Test func `an event, a draft and a patch have every field of the API's document`() throws {
         let text = try Repository.text("Sources/CDocumentation/openapi.json")
@@ -40,7 +41,7 @@ import Testing
         #expect(event.coordinate == Coordinate(latitude: 1e-7, longitude: -122.41820000000001))
         #expect(event.startedAt == Date(timeIntervalSince1970: 1_915_574_400))
         #expect(event.endedAt == Date(timeIntervalSince1970: 1_915_581_600.001))
-        #expect(event.address == nil && event.owner == User(id: 1))
+        #expect(event.address == nil && event.owner == User(id: 1) && event.description == nil)
         #expect(try JSONDecoder().decode(Event.self, from: Request.encoded(event)) == event)
     }
 
@@ -81,9 +82,11 @@ import Testing
     @Test func `a patch names only what changes, and null clears`() throws {
         #expect(try Self.json(EventPatch()) == "{}")
         #expect(try Self.json(EventPatch(address: .clear, endedAt: .clear)) == #"{"address":null,"ended_at":null}"#)
+        #expect(try Self.json(EventPatch(description: .clear, link: .clear)) == #"{"description":null,"link":null}"#)
         #expect(
-            try Self.json(Self.patch) == #"{"address":"Park","ended_at":"1970-01-01T00:00:01.000Z","#
-                + #""lat":1,"lon":2,"name":"Tea","started_at":"1970-01-01T00:00:00.000Z"}"#)
+            try Self.json(Self.patch) == #"{"address":"Park","category":"music","description":"a\nb","#
+                + #""ended_at":"1970-01-01T00:00:01.000Z","lat":1,"link":"https://example.org/","lon":2,"name":"Tea","#
+                + #""started_at":"1970-01-01T00:00:00.000Z","time_zone":"UTC"}"#)
     }
 
     @Test func `a number or a time that has no JSON cannot be sent, and the error names it`() {

@@ -1,3 +1,4 @@
+public import Encoding
 public import EventStore
 public import Users
 
@@ -20,9 +21,12 @@ public struct Event: Sendable, Hashable {
     public var isCancelled: Bool
     /// An operator hides the event. To everyone but its owner it looks as if it were not there.
     public var isHidden: Bool
+    /// The time of the last domain event.
+    public var revisedAt: Timestamp
 
     public init(
-        id: EventID, owner: UserID, version: Int32, details: EventDetails, isCancelled: Bool = false, isHidden: Bool = false
+        id: EventID, owner: UserID, version: Int32, details: EventDetails, isCancelled: Bool = false, isHidden: Bool = false,
+        revisedAt: Timestamp = Timestamp(milliseconds: 0)
     ) {
         self.id = id
         self.owner = owner
@@ -30,6 +34,7 @@ public struct Event: Sendable, Hashable {
         self.details = details
         self.isCancelled = isCancelled
         self.isHidden = isHidden
+        self.revisedAt = revisedAt
     }
 
     /// The event after a change of its details.

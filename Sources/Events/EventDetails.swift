@@ -8,19 +8,25 @@ public struct EventDetails: Sendable, Hashable {
     public var coordinates: Coordinates
     public var startedAt: Timestamp
     public var endedAt: Timestamp?
+    /// The optional texts that the event has.
+    public var texts: [EventText: String]
 
     /// Takes valid values of the required fields. ``init(_:)`` checks the fields of a client.
     public init(name: String, coordinates: Coordinates, startedAt: Timestamp) {
-        self.init(name: name, address: nil, coordinates: coordinates, startedAt: startedAt, endedAt: nil)
+        self.init(name: name, address: nil, coordinates: coordinates, startedAt: startedAt, endedAt: nil, texts: [:])
     }
 
     /// Takes valid values of all fields: no field has a default, so that the compiler finds every place that a new one must pass.
-    init(name: String, address: String?, coordinates: Coordinates, startedAt: Timestamp, endedAt: Timestamp?) {
+    init(
+        name: String, address: String?, coordinates: Coordinates, startedAt: Timestamp, endedAt: Timestamp?,
+        texts: [EventText: String]
+    ) {
         self.name = name
         self.address = address
         self.coordinates = coordinates
         self.startedAt = startedAt
         self.endedAt = endedAt
+        self.texts = texts
     }
 }
 
@@ -36,16 +42,17 @@ extension EventDetails {
         let address = fields.address().optional
         let endedAt = fields.time("ended_at").optional
         if isStrict, let startedAt, let endedAt, endedAt < startedAt { fields.endsBeforeStart() }
+        let texts = fields.texts().compactMapValues(\.self)
         guard fields.errors.isEmpty, let lat, let lon, let name, let startedAt else { throw .invalid(errors: fields.errors) }
         self.init(
-            name: name, address: address, coordinates: Coordinates(lat: lat, lon: lon), startedAt: startedAt, endedAt: endedAt
-        )
+            name: name, address: address, coordinates: Coordinates(lat: lat, lon: lon), startedAt: startedAt, endedAt: endedAt,
+            texts: texts)
     }
 }
 
 extension EventDetails {
-    /// The longest stored name and the longest stored address, in bytes. The rules for new events are stricter and may change. This
-    /// limit bounds the memory of a leaf with 64 events.
+    /// The longest stored text, in bytes. The rules for new events are stricter and may change. This limit bounds the memory of a leaf
+    /// with 64 events.
     static let storedTextLimitBytes = 1_048_576
 
     /// Checks values from the log or from a read model. No other code checks them.
@@ -57,6 +64,7 @@ extension EventDetails {
         guard EventFields.latitudes.contains(coordinates.lat) else { throw FormatError("lat is not a number from -90 to 90") }
         guard EventFields.longitudes.contains(coordinates.lon) else { throw FormatError("lon is not a number from -180 to 180") }
         try Self.check(startedAt: startedAt, endedAt: endedAt)
+        for (name, text) in texts { try name.check(stored: text) }
     }
 
     /// The same for the times alone.
@@ -65,7 +73,7 @@ extension EventDetails {
         if let endedAt { try check(time: endedAt, "ended_at") }
     }
 
-    private static func check(text: String, _ field: String) throws(FormatError) {
+    static func check(text: String, _ field: String) throws(FormatError) {
         guard text.utf8.count <= storedTextLimitBytes else {
             throw FormatError("\(field) is longer than \(storedTextLimitBytes) bytes")
         }
@@ -86,6 +94,8 @@ public struct EventPatch: Sendable, Hashable {
     var startedAt: Timestamp?
     var address: String??
     var endedAt: Timestamp??
+    /// The texts that change.
+    var texts: [EventText: String?] = [:]
 
     /// A patch that changes nothing.
     static let empty = EventPatch()
@@ -114,8 +124,22 @@ public struct EventPatch: Sendable, Hashable {
         startedAt = required("started_at", fields.time("started_at"))
         address = clearable(fields.address())
         endedAt = clearable(fields.time("ended_at"))
+        texts = fields.texts()
         if self == .empty { fields.refuseUnknown() }
         guard fields.errors.isEmpty else { throw .invalid(errors: fields.errors) }
+    }
+
+    /// A replacement, as every client could send it before there were texts: an absent address or end is cleared, and an absent text
+    /// stays, because an old app must not delete what it never knew.
+    /// - Parameter isStrict: as for ``EventDetails/init(_:isStrict:)``
+    /// - Throws: ``EventRejection/invalid(errors:)`` with all validation errors
+    public init(replacing json: JSON, isStrict: Bool = false) throws(EventRejection) {
+        let details = try EventDetails(json, isStrict: isStrict)
+        (lat, lon) = (details.coordinates.lat, details.coordinates.lon)
+        (name, startedAt) = (details.name, details.startedAt)
+        (address, endedAt) = (.some(details.address), .some(details.endedAt))
+        var fields = EventFields(json)
+        texts = fields.texts()
     }
 
     func applied(to details: EventDetails) -> EventDetails {
@@ -124,7 +148,7 @@ public struct EventPatch: Sendable, Hashable {
             address: address ?? details.address,
             coordinates: Coordinates(lat: lat ?? details.coordinates.lat, lon: lon ?? details.coordinates.lon),
             startedAt: startedAt ?? details.startedAt,
-            endedAt: endedAt ?? details.endedAt
-        )
+            endedAt: endedAt ?? details.endedAt,
+            texts: texts.reduce(into: details.texts) { $0[$1.key] = $1.value })
     }
 }

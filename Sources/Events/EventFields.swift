@@ -58,6 +58,20 @@ package struct EventFields {
         limited(read("address", takesBlank: true, else: .notAText("address")) { $0 }, "address")
     }
 
+    /// The optional texts that were sent; `nil` for one that is null or blank.
+    mutating func texts() -> [EventText: String?] {
+        var texts: [EventText: String?] = [:]
+        for name in EventText.allCases {
+            switch read(name.rawValue, else: .notAText(name.rawValue), { name.read($0) }) {
+            case .absent, .unusable: break
+            case .blank: texts.updateValue(nil, forKey: name)
+            case .value(let text):
+                if let error = name.error(in: text) { errors.append(error) } else { texts.updateValue(text, forKey: name) }
+            }
+        }
+        return texts
+    }
+
     mutating func time(_ name: String) -> Field<Timestamp> { read(name, else: .notATime(name)) { Timestamp(parsing: $0) } }
 
     /// Reads a text. One that cannot be read, and a value that is no text, has the validation error.

@@ -45,12 +45,6 @@ public enum EventRejection: Rejection, Hashable {
     }
 }
 
-/// A change of an event's details.
-public enum DetailsChange: Sendable, Hashable {
-    case replace(EventDetails)
-    case merge(EventPatch)
-}
-
 /// Every user may create events, and have as many live events as the quota says.
 /// - Parameters:
 ///   - liveEvents: the number of the user's live events; `nil` if this node does not know it
@@ -68,14 +62,10 @@ func decideCreation(
 /// - Returns: the new details; `nil` for a patch without fields
 /// - Throws: ``EventRejection``
 func decide(
-    _ change: DetailsChange, of event: Event?, by caller: UserID, if condition: VersionCondition, mark: (Event) -> UInt32
+    _ patch: EventPatch, of event: Event?, by caller: UserID, if condition: VersionCondition, mark: (Event) -> UInt32
 ) throws(EventRejection) -> EventDetails? {
     let event = try event.owned(by: caller)
     guard !event.isCancelled else { throw .cancelled }
     guard condition.holds(for: event.version(mark)) else { throw .changedMeanwhile }
-    switch change {
-    case .replace(let details): return details
-    case .merge(EventPatch.empty): return nil
-    case .merge(let patch): return patch.applied(to: event.details)
-    }
+    return patch == .empty ? nil : patch.applied(to: event.details)
 }

@@ -35,6 +35,10 @@ public final class EventsModule: Sendable {
     /// The number of readers that wait for a position that the log does not have yet.
     let readersOfNextPosition = Atomic(0)
     let longSearches = LongSearches()
+    /// The rows of events of which the index has a part only.
+    let rowsByID: BatchedLookup<EventID, Event>
+    /// Maximum number of readers that wait for a row: 16 MB of descriptions of 4,000 emoji.
+    private static let rowReaders = 1_000
     private let commands: CommandHandler
     private let ids: IDAllocator
 
@@ -62,6 +66,7 @@ public final class EventsModule: Sendable {
             log: log, database: database, dependencies: dependencies,
             state: StateReader(of: EventsProjection(), client: database))
         ids = IDAllocator(Self.ids, client: database)
+        rowsByID = BatchedLookup(waiterLimit: Self.rowReaders) { try await EventsModule.events($0, in: database) }
     }
 
     /// Creates an event. A user may exceed the quota by the creations that are under way, and while this node loads its index.
@@ -92,7 +97,7 @@ public final class EventsModule: Sendable {
                 let recorded = try await reader.newest(
                     of: id.stream, types: ["EventCreated", "EventUpdated"], through: through)
             else { return nil }
-            row.apply(try recorded.decoded(as: EventDomainEvent.self).event, version: recorded.envelope.version)
+            row.apply(try recorded.decoded(as: EventDomainEvent.self))
         }
         guard let owner = row.owner, let details = row.details, !row.isErased else { return nil }
         return Event(id: id, owner: owner, version: version, details: details)
@@ -103,12 +108,12 @@ public final class EventsModule: Sendable {
     ///   the event changed again; `nil` if it was erased since
     /// - Throws: ``EventRejection``, `ReadModelError.behind`, and the errors of `CommandHandler.handle(_:by:_:)`
     public func update(
-        _ id: EventID, _ change: DetailsChange, by caller: UserID, if condition: VersionCondition = VersionCondition(),
+        _ id: EventID, _ patch: EventPatch, by caller: UserID, if condition: VersionCondition = VersionCondition(),
         context: CommandContext
     ) async throws -> (position: Int64, version: EventVersion?) {
         var candidates: [Event?] = []
         let place = try await self.change(id, by: caller, context) { event in
-            let details = try decide(change, of: event, by: caller, if: condition, mark: mark(of:))
+            let details = try decide(patch, of: event, by: caller, if: condition, mark: mark(of:))
             candidates = [event, details.flatMap { event?.applying($0) }]
             return details.map { .updated(RecordedDetails($0)) }
         }.place
@@ -174,6 +179,16 @@ public final class EventsModule: Sendable {
     /// Returns an event, a cancelled or hidden one too.
     /// - Throws: `PostgresError`, `FormatError`
     public func event(_ id: EventID) async throws -> Event? { try Self.event(in: await database.query(Self.query(of: id))) }
+
+    /// Returns the events with these ids, cancelled and hidden ones too.
+    private static func events(_ ids: [EventID], in database: PostgresClient) async throws -> [EventID: Event] {
+        let rows = try await database.query(
+            """
+            SELECT \(EventRow.columns) FROM \(identifier: EventsProjection.schema).events WHERE id = ANY(\(ids.map(\.rawValue)))
+            """)
+        // A row that cannot be read is left out: it fails its own readers alone, who read it again.
+        return Dictionary(rows.compactMap { try? Event($0) }.map { ($0.id, $0) }) { first, _ in first }
+    }
 
     /// Selects an event, a cancelled or hidden one too. For modules that send it together with statements of their own.
     package static func query(of id: EventID) -> SQL {

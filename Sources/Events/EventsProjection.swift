@@ -7,7 +7,7 @@ internal import Users
 struct EventsProjection: Projection {
     static let name = "events"
     static let version: Int32 = 1
-    static let personalColumns: Set<String> = ["name", "address", "lat", "lon"]
+    static let personalColumns = RecordedDetails.personalMembers
 
     struct Changes: Sendable, Hashable {
         /// The events of the batch's `EventCreated`, as the whole batch leaves them, by id.
@@ -30,6 +30,8 @@ struct EventsProjection: Projection {
             lon double precision NOT NULL,
             started_at timestamptz NOT NULL,
             ended_at timestamptz,
+            \(EventText.allCases.map { "\($0.rawValue) text," }.joined(separator: " "))
+            revised_at timestamptz NOT NULL,
             is_cancelled boolean NOT NULL,
             is_hidden boolean NOT NULL
         ) WITH (
@@ -52,7 +54,7 @@ struct EventsProjection: Projection {
         var rows: [EventID: EventRow] = [:]
         for envelope in envelopes {
             guard let id = EventID(stream: envelope.stream) else { continue }
-            rows[id, default: EventRow(id: id, version: 0)].apply(envelope.event, version: envelope.version)
+            rows[id, default: EventRow(id: id, version: 0)].apply(envelope)
         }
         let ordered = rows.values.sorted { $0.id.rawValue < $1.id.rawValue }
         let present = ordered.filter { !$0.isErased }
@@ -84,11 +86,13 @@ struct EventRow: Sendable, Hashable {
     var isHidden: Bool?
     /// The event has no row any more. A rebuild reads erased details before it reads `EventErased`.
     var isErased = false
+    /// The time of the last domain event.
+    var revisedAt = Timestamp(milliseconds: 0)
 
     /// Applies a later domain event of this event.
-    mutating func apply(_ event: EventDomainEvent, version: Int32) {
-        self.version = version
-        switch event {
+    mutating func apply(_ envelope: EventEnvelope<EventDomainEvent>) {
+        (version, revisedAt) = (envelope.version, envelope.recordedAt)
+        switch envelope.event {
         case .created(let new): apply(new)
         case .updated(let details): apply(details)
         case .cancelled: isCancelled = true
@@ -126,15 +130,24 @@ extension EventRow {
         .init("ended_at") { $0.details?.endedAt },
         .init("is_cancelled") { $0.isCancelled ?? false },
         .init("is_hidden") { $0.isHidden ?? false },
+        .init("revised_at") { $0.revisedAt },
     ]
+    private static let texts: [RowLayout<EventRow>.Column] = EventText.allCases.map { name in
+        .init(name.rawValue) { $0.details?.texts[name] }
+    }
 
-    static let layout = RowLayout(table: "events", event)
+    static let layout = RowLayout(table: "events", event + texts)
     static let details = layout.without("owner_id").without("is_cancelled").without("is_hidden")
     static let cancellation = flag("is_cancelled") { $0.isCancelled }
     static let hiding = flag("is_hidden") { $0.isHidden }
 
     private static func flag(_ name: String, _ value: @escaping @Sendable (EventRow) -> Bool?) -> RowLayout<EventRow> {
-        RowLayout(table: "events", [.init("id") { $0.id.rawValue }, .init("version") { $0.version }, .init(name, value)])
+        RowLayout(
+            table: "events",
+            [
+                .init("id") { $0.id.rawValue }, .init("version") { $0.version }, .init("revised_at") { $0.revisedAt },
+                .init(name, value),
+            ])
     }
 }
 
@@ -147,7 +160,7 @@ extension EventRow {
         _ connection: LeasedConnection, _ body: @escaping @Sendable (CopiedRows) throws -> Void
     ) async throws {
         try await connection.copyRows(
-            of: "events", in: EventsProjection.schema, columns: event.map(\.name), atOnce: 1_000, body)
+            of: "events", in: EventsProjection.schema, columns: (event + texts).map(\.name), atOnce: 1_000, body)
     }
 }
 
@@ -160,8 +173,9 @@ extension Event {
             details: EventDetails(
                 name: try columns.next(), address: try columns.next(),
                 coordinates: Coordinates(lat: try columns.next(), lon: try columns.next()), startedAt: try columns.next(),
-                endedAt: try columns.next()),
-            isCancelled: try columns.next(), isHidden: try columns.next())
+                endedAt: try columns.next(), texts: [:]),
+            isCancelled: try columns.next(), isHidden: try columns.next(), revisedAt: try columns.next())
+        for name in EventText.allCases { details.texts[name] = try columns.next() }
         try check()
     }
 

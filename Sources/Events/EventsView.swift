@@ -23,7 +23,7 @@ public struct EventsView: Sendable {
     public var listMark: UInt32? { end.mark.map { $0 ^ tablesMark } }
 
     /// Returns an event; `nil` if it is not live, or newer than the view.
-    public func event(_ id: EventID) -> RenderedEvent? { snapshot.event(id).map(RenderedEvent.init) }
+    public func event(_ id: EventID) -> RenderedEvent? { snapshot.event(id).map { RenderedEvent(entry: $0) } }
 
     /// Finds what a request asks for.
     /// - Throws: `CancellationError`, and ``SearchesBusyError`` if the search is long
@@ -41,14 +41,25 @@ public struct EventsView: Sendable {
 /// An event of the index as JSON bytes.
 public struct RenderedEvent: Sendable {
     let entry: EventIndex.Entry
+    /// The JSON with all texts, if it was read from the read model.
+    var whole: [UInt8]?
 
     public var version: Int32 { entry.version }
 
-    /// The version with the mark of its content.
-    public var markedVersion: EventVersion { EventVersion(number: version, mark: withJSON(EventVersion.mark)) }
+    /// Whether the JSON has all texts of the event.
+    public var isWhole: Bool { whole != nil || entry.eventNote.mark == 0 }
 
-    /// Calls `body` with the bytes, which are valid until `body` returns.
-    public func withJSON<Value>(_ body: (RawSpan) throws -> Value) rethrows -> Value { try entry.withPayload(body) }
+    /// The version with the mark of its content, all texts included.
+    public var markedVersion: EventVersion {
+        EventVersion(number: version, mark: isWhole ? withJSON(EventVersion.mark) : entry.eventNote.mark)
+    }
+
+    /// Calls `body` with the bytes, which are valid until `body` returns: those of the whole event if they were read, and otherwise
+    /// those of lists.
+    public func withJSON<Value>(_ body: (RawSpan) throws -> Value) rethrows -> Value {
+        if let whole { return try whole.withRawSpan(body) }
+        return try entry.withPayload(body)
+    }
 }
 
 /// The events of a response, in its order, as JSON bytes.
@@ -107,23 +118,33 @@ extension EventsModule {
     /// - Parameters:
     ///   - position: as for ``view(atLeast:)``
     ///   - caller: finds the caller, on whom the rejection of a hidden event depends; `nil` if the caller is not known
+    ///   - isWanted: whether the JSON of this version is needed with all texts. The index has them of most events, the read model of all
     /// - Throws: ``EventRejection/cancelled``, ``EventRejection/hidden`` for the owner of a hidden event and
-    ///   ``EventRejection/notFound`` for others, `FormatError`, what ``view(atLeast:)`` throws, and what `caller` throws
+    ///   ``EventRejection/notFound`` for others, `FormatError`, what ``view(atLeast:)`` throws, and what the closures throw
     public func readEvent(
-        _ id: EventID, atLeast position: Int64? = nil, for caller: () async throws -> UserID? = { nil }
+        _ id: EventID, atLeast position: Int64? = nil, for caller: () async throws -> UserID? = { nil },
+        whole isWanted: (EventVersion) throws -> Bool = { _ in false }
     ) async throws -> (event: RenderedEvent, view: EventsView) {
         let view = try await view(atLeast: position)
-        if let event = view.event(id) { return (event, view) }
+        if let event = view.event(id) {
+            if try event.isWhole || !isWanted(event.markedVersion) { return (event, view) }
+            let row = try await rowsByID.value(of: id)
+            if let row, row.version == event.version { return (RenderedEvent(entry: event.entry, whole: json(of: row)), view) }
+        }
         // In a pipeline the tail is not before the row.
         let rows = try await database.run([Self.query(of: id), "SELECT log.tail()"])
         let found = try Self.event(in: rows[0])
-        try found.live(for: found?.isHidden == true ? await caller() : nil)
-        // A live row is newer than the view.
+        let row = try found.live(for: found?.isHidden == true ? await caller() : nil)
+        // A live row is newer than the view, or the read model is behind the log.
         guard let index else { throw IndexNotInUseError() }
         let tail = try rows[1].decode(Int64.self)[0]
         let newer = try await self.view(reaching: tail, index)
         guard let event = newer.event(id) else { throw PositionNotReachedError(position: tail) }
-        return (event, newer)
+        if try event.isWhole || !isWanted(event.markedVersion) { return (event, newer) }
+        // Another change may be newer than the row. A read model without it is behind the log.
+        let present = try await row.version == event.version ? row : rowsByID.value(of: id)
+        guard let present, present.version == event.version else { throw PositionNotReachedError(position: tail) }
+        return (RenderedEvent(entry: event.entry, whole: json(of: present)), newer)
     }
 
     /// Returns an event that its owner cancelled as JSON, for a client that followed a link to it; `nil` for any other event, and for a

@@ -5,7 +5,7 @@ package import Users
 /// The details of an event as the log has them: the times are facts, and all that tells where and what is personal.
 package struct RecordedDetails: Sendable, Hashable {
     /// The members that an erasure ends, as the log stores them.
-    static let personalMembers: Set<String> = ["name", "address", "lat", "lon"]
+    static let personalMembers = Set(["name", "address", "lat", "lon"] + EventText.allCases.map(\.rawValue))
 
     package var startedAt: Timestamp
     package var endedAt: Timestamp?
@@ -30,7 +30,11 @@ extension RecordedDetails {
                 address: try data.stored("address") { $0.storedOptional { $0.storedString } },
                 coordinates: Coordinates(
                     lat: try data.stored("lat") { $0.storedDouble }, lon: try data.stored("lon") { $0.storedDouble }),
-                startedAt: startedAt, endedAt: endedAt)
+                startedAt: startedAt, endedAt: endedAt,
+                texts: try EventText.allCases.reduce(into: [:]) { texts, name in
+                    guard data[name.rawValue] != nil else { return }
+                    texts[name] = try data.stored(name.rawValue) { $0.storedString }
+                })
         }
         switch details {
         case .present(let details): try details.check()
@@ -45,12 +49,16 @@ extension RecordedDetails {
         ]
         switch details {
         case .present(let details):
+            let texts = EventText.allCases.compactMap { name in
+                details.texts[name].map { JSONObject.Member(name: name.rawValue, value: .string($0)) }
+            }
+            let rest = texts + times
             return [
                 .init(name: "name", value: .string(details.name)),
                 .init(name: "address", value: JSON(details.address)),
                 .init(name: "lat", value: JSON(details.coordinates.lat)),
                 .init(name: "lon", value: JSON(details.coordinates.lon)),
-            ] + times
+            ] + rest
         case .erased: return times
         }
     }

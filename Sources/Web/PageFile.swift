@@ -49,13 +49,13 @@ extension PageFile {
 }
 
 extension MapPage {
-    /// The table `cities.tsv` of the page, which the demo uses too.
-    package static let cities: String = {
-        guard let file = PageFile.all.first(where: { $0.name == "cities.tsv" }) else {
-            preconditionFailure("CEmbeddedPage has the cities")
-        }
+    /// Tables of the page, which the demo uses too.
+    package static let (cities, zones) = (table("cities.tsv"), table("zones.tsv"))
+
+    private static func table(_ name: String) -> String {
+        guard let file = PageFile.all.first(where: { $0.name == name }) else { preconditionFailure("CEmbeddedPage has \(name)") }
         return String(decoding: file.bytes, as: UTF8.self)
-    }()
+    }
 }
 
 extension Response {

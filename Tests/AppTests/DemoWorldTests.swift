@@ -15,9 +15,24 @@ import Testing
     }
 
     @Test func `the same seed and start give the same gatherings, another seed gives others`() {
-        func texts(_ seed: UInt64) -> [String] { Self.gatherings(seed: seed, count: 100).map { "\($0)" } }
-        #expect(texts(1) == texts(1))
-        #expect(texts(1) != texts(2))
+        func details(_ seed: UInt64) -> [EventDetails] { Self.gatherings(seed: seed, count: 100).map(\.details) }
+        #expect(details(1) == details(1))
+        #expect(details(1) != details(2))
+    }
+
+    @Test func `the API accepts the texts of gatherings, of which two in five have a description`() throws {
+        let gatherings = Self.gatherings()
+        for gathering in gatherings {
+            var sent: JSONObject = ["name": "Tea", "lat": JSON(1), "lon": JSON(2), "started_at": "2030-01-01T00:00:00Z"]
+            for (name, text) in gathering.details.texts { sent[name.rawValue] = .string(text) }
+            #expect(try EventDetails(.object(sent)).texts == gathering.details.texts)
+        }
+        func share(_ name: EventText) -> Double {
+            Double(gatherings.count { $0.details.texts[name] != nil }) / Double(gatherings.count)
+        }
+        #expect(share(.category) == 1 && (0.3...0.5).contains(share(.timeZone)))
+        #expect((0.35...0.45).contains(share(.description)) && (0.15...0.25).contains(share(.link)))
+        #expect(City.all.first { $0.name == "Berlin" }?.timeZone == "Europe/Berlin")
     }
 
     @Test func `gatherings begin at hours of their kind, by the sun of their city`() {

@@ -131,7 +131,9 @@ private struct Remains: Sendable {
         _ = try await send("POST", "/users", "{}", device)
         _ = try await send("POST", "/users/me/passes", #"{"kind":"recovery"}"#, device)
         let event =
-            #"{"name":"Größe Zyzzyva","address":"Straße Quixotry 9","lat":37.123456789,"lon":-122.987654321,"started_at":"2030-09-16T00:00:00Z"}"#
+            #"{"name":"Größe Zyzzyva","address":"Straße Quixotry 9","lat":37.123456789,"lon":-122.987654321,"#
+            + #""started_at":"2030-09-16T00:00:00Z","category":"outdoors","time_zone":"Antarctica/Troll","#
+            + #""description":"Über Xylophone","link":"https://borborygmi.example/"}"#
         // The planner keeps values of a column only if it has some.
         for _ in 1...3 { _ = try await send("POST", "/events", event, device) }
         #expect(try await humon(["events", "hide", "1", "--reason", "Sells Ünreal tickets"]).status == 0)

@@ -11,7 +11,7 @@ import Testing
         let expected = [
             "accounts_v1": "7c76bf8a3ecf0c22",
             "attendances_v1": "1f7111af1988cef3",
-            "events_v1": "e0224f7b70f6cfb2",
+            "events_v1": "849186f26ca98a4c",
             "passes_v1": "3a78011ece00c70c",
             "tasks_v1": "42874347e96fec8b",
             "users_v1": "93cc0761d80b2a6d",

@@ -5,8 +5,8 @@ import Users
 
 @testable import Events
 
-private func changed(_ event: Event?, _ change: DetailsChange, by caller: UserID = .ann) throws(EventRejection) -> EventDetails? {
-    try decide(change, of: event, by: caller, if: VersionCondition(), mark: { _ in 0 })
+private func changed(_ event: Event?, _ patch: EventPatch, by caller: UserID = .ann) throws(EventRejection) -> EventDetails? {
+    try decide(patch, of: event, by: caller, if: VersionCondition(), mark: { _ in 0 })
 }
 
 @Suite struct `Creating and replacing an event` {
@@ -16,8 +16,8 @@ private func changed(_ event: Event?, _ change: DetailsChange, by caller: UserID
 
     @Test func `the owner alone updates an event, and an unknown one is not found`() throws {
         #expect(throws: EventRejection.notFound) { try changed(nil, .replace(.concert)) }
-        for change in [.replace(.concert), .merge(try EventPatch(["name": "Tea"]))] as [DetailsChange] {
-            #expect(throws: EventRejection.forbidden) { try changed(.picnicOfAnn, change, by: .bob) }
+        for patch in [.replace(.concert), try EventPatch(["name": "Tea"])] as [EventPatch] {
+            #expect(throws: EventRejection.forbidden) { try changed(.picnicOfAnn, patch, by: .bob) }
         }
     }
 
@@ -31,8 +31,8 @@ private func changed(_ event: Event?, _ change: DetailsChange, by caller: UserID
     @Test(arguments: [[:], ["id": "7", "owner": ["id": .number("2")], "user": .null]] as [JSON])
     func `a patch without fields changes nothing, and neither does one that sends back what nobody can change`(json: JSON) throws
     {
-        #expect(try changed(.picnicOfAnn, .merge(try EventPatch(json))) == nil)
-        #expect(throws: EventRejection.forbidden) { try changed(.picnicOfAnn, .merge(try EventPatch([:])), by: .bob) }
+        #expect(try changed(.picnicOfAnn, try EventPatch(json)) == nil)
+        #expect(throws: EventRejection.forbidden) { try changed(.picnicOfAnn, try EventPatch([:]), by: .bob) }
     }
 
     @Test func `merging changes the given fields only, and clears those that are null`() throws {
@@ -88,6 +88,6 @@ private func changed(_ event: Event?, _ change: DetailsChange, by caller: UserID
     }
 
     private func merged(_ json: JSON, into event: Event = .picnicOfAnn) throws -> EventDetails {
-        try #require(try changed(event, .merge(try EventPatch(json))))
+        try #require(try changed(event, try EventPatch(json)))
     }
 }

@@ -19,9 +19,9 @@ import Users
         #expect(changes.created == [row(11, version: 1, owner: .bob, .concert), row(12, version: 2, owner: .ann, .concert)])
         #expect(
             changes.changed == [
-                .init(id: EventID(rawValue: 7), version: 3, isCancelled: true),
-                .init(id: EventID(rawValue: 8), version: 3, isHidden: false),
-                .init(id: EventID(rawValue: 9), version: 2, details: .picnic),
+                .init(id: EventID(rawValue: 7), version: 3, isCancelled: true, revisedAt: .startOfPicnic),
+                .init(id: EventID(rawValue: 8), version: 3, isHidden: false, revisedAt: .startOfPicnic),
+                .init(id: EventID(rawValue: 9), version: 2, details: .picnic, revisedAt: .startOfPicnic),
             ])
     }
 
@@ -43,11 +43,12 @@ import Users
             let version = versions[id, default: 0] + 1
             versions[id] = version
             guard version > 1 else { return created(id, by: id % 2 == 0 ? .ann : .bob, .picnic) }
-            switch Int.random(in: 0..<6, using: &generator) {
+            switch Int.random(in: 0..<7, using: &generator) {
             case 0: return .of(id, version: version, .cancelled)
             case 1, 2: return .of(id, version: version, .fraud)
             case 3: return .of(id, version: version, .unhidden(nil))
             case 4: return updated(id, version: version, .picnic)
+            case 5: return updated(id, version: version, .described)
             case _: return updated(id, version: version, .concert)
             }
         }
@@ -103,5 +104,5 @@ private func updated(_ id: Int64, version: Int32, _ details: EventDetails) -> Ev
 }
 
 private func row(_ id: Int64, version: Int32, owner: UserID, _ details: EventDetails) -> EventRow {
-    EventRow(id: EventID(rawValue: id), version: version, owner: owner, details: details)
+    EventRow(id: EventID(rawValue: id), version: version, owner: owner, details: details, revisedAt: .startOfPicnic)
 }

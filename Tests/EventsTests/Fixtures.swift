@@ -40,6 +40,18 @@ extension EventDomainEvent {
     static func updated(_ details: EventDetails) -> Self { updated(RecordedDetails(details)) }
 }
 
+extension EventPatch {
+    /// Sets every field.
+    static func replace(_ details: EventDetails) -> EventPatch {
+        var patch = EventPatch.empty
+        (patch.lat, patch.lon) = (details.coordinates.lat, details.coordinates.lon)
+        (patch.name, patch.startedAt) = (details.name, details.startedAt)
+        (patch.address, patch.endedAt) = (.some(details.address), .some(details.endedAt))
+        for name in EventText.allCases { patch.texts.updateValue(details.texts[name], forKey: name) }
+        return patch
+    }
+}
+
 extension EventEnvelope<EventDomainEvent> {
     /// A domain event of the event with this id.
     static func of(_ id: Int64, version: Int32, _ event: EventDomainEvent) -> Self {
@@ -56,7 +68,7 @@ extension EventRow {
     init(_ event: Event) {
         self.init(
             id: event.id, version: event.version, owner: event.owner, details: event.details, isCancelled: event.isCancelled,
-            isHidden: event.isHidden)
+            isHidden: event.isHidden, revisedAt: event.revisedAt)
     }
 }
 
@@ -77,6 +89,7 @@ extension [EventID: Event] {
         case .erased: self[id] = nil
         }
         self[id]?.version = envelope.version
+        self[id]?.revisedAt = envelope.recordedAt
     }
 }
 

@@ -18,7 +18,7 @@ import Users
         var mutations = Mutations(seed: seed)
         let events: [EventDomainEvent] = [
             .created(by: .ann, .picnic), .created(by: .bob, .concert),
-            .updated(.picnic), .hidden(reason: .present("Spam")),
+            .updated(.picnic), .updated(.described), .hidden(reason: .present("Spam")),
         ]
         let index = EventIndex()
         var accepted = 0
@@ -66,6 +66,8 @@ import Users
         let bodies = [
             #"{"name":"Picnic","lat":"37.76","lon":-122.43,"started_at":"2013-09-16T00:00:00Z","address":null,"ended_at":""}"#,
             #"{"name":"x","lat":90,"lon":180,"started_at":"9999-12-31T23:59:59.999Z"}"#,
+            #"{"name":"x","lat":9,"lon":8,"started_at":"2013-09-16T00:00:00Z","description":"a\r\nb","link":"https://a.example/%C3?b#c"}"#,
+            #"{"name":"x","lat":9,"lon":8,"started_at":"2013-09-16T00:00:00Z","category":"music","time_zone":"Europe/Berlin"}"#,
         ]
         let queries = ["lat=37.76&lon=-122.43&radius=20&limit=1000&after=400c000000000000-12", "lat=-90&lon=-180&radius=50000"]
         for _ in 0..<Self.count {
@@ -78,6 +80,8 @@ import Users
                         try EventDomainEvent.decode(stored.type, together: stored.data.utf8)
                     }
                     _ = try EventPatch(json).applied(to: details)
+                    let replaced = try EventPatch(replacing: json).applied(to: details)
+                    #expect(replaced == details)
                 } catch {
                     guard case .invalid(let errors) = error, !errors.isEmpty else { throw error }
                 }

@@ -28,7 +28,14 @@ extension TestNode where Module == EventsModule {
     var index: InMemoryReadModel { composition[InMemoryReadModel.self] }
 
     static var render: EventRendering {
-        { event, bytes in bytes.append(contentsOf: "\(event.id.rawValue) of \(event.owner.rawValue): \(event.details)".utf8) }
+        { event, bytes in
+            var details = event.details
+            // In a fixed order.
+            let texts = EventText.allCases.compactMap { name in
+                details.texts.removeValue(forKey: name).map { "\(name.rawValue): \($0)" }
+            }
+            bytes.append(contentsOf: "\(event.id.rawValue) of \(event.owner.rawValue): \(details) \(texts)".utf8)
+        }
     }
 
     static func withDatabase(_ body: @Sendable (TestDatabase) async throws -> Void) async throws {

@@ -11,7 +11,11 @@ import Testing
 
 @Suite struct `Erasing a user over HTTP` {
     /// The words and places of a user, each of which occurs nowhere else.
-    private static let words = ["Quizzaciously", "Zyzzyva Street", "Wabbajack", "Flibbertigibbet", "12.345678", "98.765432"]
+    private static let words = [
+        "Quizzaciously", "Zyzzyva Street", "Wabbajack", "Flibbertigibbet", "12.345678", "98.765432", "outdoors",
+        "Antarctica/Troll",
+        "Xylophonically", "borborygmi.example",
+    ]
 
     /// A user with a changed, a cancelled and a hidden event, who attends the event of another user, who attends theirs.
     private static func populate(_ api: TestAPI) async throws -> (own: [Int64], other: Int64) {
@@ -20,7 +24,10 @@ import Testing
         for name in ["Quizzaciously", "Wabbajack", "Gone"] {
             own.append(try await api.createEvent("person", lat: 12.345678, lon: 98.765432, name: name))
         }
-        let changed = #"{"name":"Flibbertigibbet","address":"Zyzzyva Street 7"}"#
+        let changed = """
+            {"name":"Flibbertigibbet","address":"Zyzzyva Street 7","category":"outdoors","time_zone":"Antarctica/Troll",\
+            "description":"Xylophonically","link":"https://borborygmi.example/"}
+            """
         for (method, path, token, body) in [
             (HTTPRequest.Method.patch, "/v1/events/\(own[0])", "person", changed),
             (.delete, "/v1/events/\(own[1])", "person", ""),

@@ -40,9 +40,9 @@ extension Event {
         return Event(id: EventID(rawValue: 12), owner: UserID(rawValue: 7), version: 3, details: details)
     }()
 
-    /// The expected JSON: exactly these keys in this order, with nulls.
+    /// The expected JSON: exactly these keys in this order, with nulls, and then the texts that there are.
     fileprivate var json: JSON {
-        [
+        let members: JSONObject = [
             "address": JSON(details.address),
             "ended_at": JSON(details.endedAt?.description),
             "id": JSON(id.rawValue),
@@ -52,6 +52,10 @@ extension Event {
             "started_at": .string(details.startedAt.description),
             "owner": ["id": JSON(owner.rawValue)],
         ]
+        let texts = EventText.allCases.compactMap { name in
+            details.texts[name].map { JSONObject.Member(name: name.rawValue, value: .string($0)) }
+        }
+        return .object(JSONObject(members: members.members + texts))
     }
 }
 
@@ -65,6 +69,7 @@ private struct EventsByChance {
             startedAt: time())
         if mutations.number(UInt8.self) > 80 { details.address = text() }
         if mutations.number(UInt8.self) > 80 { details.endedAt = time() }
+        for name in EventText.allCases where mutations.number(UInt8.self) > 127 { details.texts[name] = text() }
         return Event(
             id: EventID(rawValue: mutations.number(Int64.self)), owner: UserID(rawValue: mutations.number(Int64.self)),
             version: 1, details: details)

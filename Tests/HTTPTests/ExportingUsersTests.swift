@@ -19,6 +19,8 @@ import Users
             .post, "/v1/attendances", token: "person", #"{"event":{"id":\#(other)}}"#, headers: ["idempotency-key": "key"])
         #expect(attended.status == 200)
         #expect(try await api.send(.post, "/v1/users/me/passes", token: "person", #"{"kind":"transfer"}"#).status == 200)
+        let patch = #"{"category":"games","description":"Flibbertigibbet","link":"https://example.org/","time_zone":"UTC"}"#
+        #expect(try await api.send(.patch, "/v1/events/\(own)", token: "person", type: mergePatch, patch).status == 200)
         #expect(try await api.send(.delete, "/v1/events/\(own)", token: "person").status == 200)
         let answer = try await api.send(.get, "/v1/users/me/export.json", token: "person")
         #expect((answer.status, answer.header("cache-control")) == (200, "no-store"))
@@ -28,17 +30,18 @@ import Users
         guard case .array(let events)? = document["recorded_events"] else { throw TestAPI.UnexpectedAnswer(answer: answer) }
         #expect(
             events.map { $0["type"]?.storedString } == [
-                "UserCreated", "PassIssued", "EventCreated", "EventCancelled", "AttendanceAdded",
+                "UserCreated", "PassIssued", "EventCreated", "EventUpdated", "EventCancelled", "AttendanceAdded",
             ])
         #expect(events[0]["data"]?["device"]?.storedString?.count == 64)
         #expect(events[1]["data"]?["digest"]?.storedString?.count == 64 && events[1]["stream"] == "pass-2")
-        #expect(events[2]["data"]?["name"] == "Quizzaciously \u{1F375}")
+        #expect(events[2]["data"]?["name"] == "Quizzaciously \u{1F375}" && events[3]["data"]?["description"] == "Flibbertigibbet")
+        #expect(["category", "time_zone", "link"].map { events[3]["data"]?[$0] } == ["games", "UTC", "https://example.org/"])
         guard case .array(let keys)? = document["idempotency_keys"] else { throw TestAPI.UnexpectedAnswer(answer: answer) }
         #expect(keys.map { $0["stream"]?.storedString } == ["attendance-\(other)-2"])
         #expect(document["parked_streams"] == [])
         #expect(!answer.body.contains("Wabbajack"))
         // One recorded event on a line.
-        #expect(answer.body.split(separator: "\n").filter { $0.hasPrefix(#"{"position":"#) }.count == 5)
+        #expect(answer.body.split(separator: "\n").filter { $0.hasPrefix(#"{"position":"#) }.count == 6)
     }
 
     @Test func `a user has one export at a time, and a process four`() throws {

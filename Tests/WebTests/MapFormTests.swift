@@ -12,6 +12,36 @@ import Testing
         #expect(try await live.page.text("#list time").contains("2020") == false)
     }
 
+    @Test func `an event's kind, description, link and zone are written, shown as text, changed and cleared`() async throws {
+        let page = live.page
+        try await live.open()
+        try await page.click("#add")
+        let written = [
+            ("name", "Jazz night"), ("category", "music"), ("description", "Bring <b>chairs</b>.\nRain or shine."),
+            ("link", "https://example.org/jazz?a=1&b=2"), ("time_zone", "Europe/Berlin"),
+        ]
+        for (field, text) in written { try await page.fill("#field-\(field)", text) }
+        try await page.expectAccessible("the form with texts")
+        try await page.press(button: "Add the event")
+        try await live.untilDetails("Jazz night")
+        #expect(try await page.text("#details-view .description") == written[2].1)
+        #expect(try await page.evaluate("document.querySelector('#details-view dd a').href") == .string(written[3].1))
+        let shown = try await page.text("#details-view dl")
+        #expect(shown.contains("KindMusic") && shown.contains("Europe/Berlin"), "\(shown)")
+        try await page.expectAccessible("the details with texts")
+        try await page.press(button: "Change")
+        try await page.until("document.getElementById('field-category')?.value === 'music'")
+        try await page.fill("#field-category", "")
+        try await page.fill("#field-link", "javascript:alert(1)")
+        try await page.press(button: "Save")
+        try await page.until("document.getElementById('error-link').textContent === 'Link is not a valid web address'")
+        try await page.fill("#field-link", "")
+        try await page.press(button: "Save")
+        try await page.until("document.querySelector('#details-view dl') && !document.querySelector('#details-view dd a')")
+        #expect(try await page.text("#details-view .description") == written[2].1)
+        #expect(!(try await page.text("#details-view dl").contains("Kind")))
+    }
+
     @Test func `an event that the filter hides is not said to be on the map`() async throws {
         let page = live.page
         try await live.open("map=12/52.52/13.4&when=today")

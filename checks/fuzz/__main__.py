@@ -62,6 +62,8 @@ class Server(HumonServer):
         """Signs a device up, creates its first events, and returns its token."""
         token = self.post("/v1/users", {"tb-app-secret": self.secret})["device_token"]
         event = {"name": "Street Food Friday", "lat": 37.76, "lon": -122.43, "started_at": "2030-09-13T17:00:00Z"}
+        # The release program links its time zones statically.
+        event |= {"category": "food", "time_zone": "America/Los_Angeles", "description": "Thirty stalls.", "link": "https://example.org/"}
         for _ in range(EVENTS):
             self.post("/v1/events", {"tb-device-token": token, "Content-Type": "application/json"}, event)
         return token

@@ -30,7 +30,8 @@ extension HumonAPI {
         _ = try await requester.send(request)
     }
 
-    /// Replaces all fields of an event of this user. An absent address or end is cleared.
+    /// Replaces the fields of an event of this user. An absent address or end is cleared. An absent category, time zone, description or
+    /// link stays as it is on the server: ``change(_:_:if:key:)`` clears it.
     /// - Parameters: see ``change(_:_:if:key:)``
     /// - Throws: the code `versionChanged` for another version
     public func replace(

@@ -13,6 +13,8 @@ public struct FieldError: Sendable, Hashable {
         case notATime = "not_a_time"
         case notACursor = "not_a_cursor"
         case notABox = "not_a_box"
+        case notATimeZone = "not_a_time_zone"
+        case notALink = "not_a_link"
         case outOfRange = "out_of_range"
         case notABoolean = "not_a_boolean"
         case notAnEmailAddress = "not_an_email_address"

@@ -9,6 +9,7 @@ extension PointIndex {
 
         struct Row: Sendable {
             var tag: Int64
+            var note: UInt64
             var version: Int32
             var location: Location
             var payload: Range<Int>
@@ -25,21 +26,22 @@ extension PointIndex {
         /// Adds a point or replaces it, unless the index holds a later version of it.
         /// - Parameters:
         ///   - tag: a number of the caller's, stored beside the payload
+        ///   - note: another number of the caller's
         ///   - payload: copied
         @inlinable
         public mutating func put(
-            _ id: Int64, tag: Int64 = 0, version: Int32, at location: Location, payload: some Sequence<UInt8>
+            _ id: Int64, tag: Int64 = 0, note: UInt64 = 0, version: Int32, at location: Location, payload: some Sequence<UInt8>
         ) {
             // An array is not copied.
             let bytes = Array(payload)
-            put(id, tag: tag, version: version, at: location, bytes: bytes.span)
+            put(id, tag: tag, note: note, version: version, at: location, bytes: bytes.span)
         }
 
         @usableFromInline
-        mutating func put(_ id: Int64, tag: Int64, version: Int32, at location: Location, bytes: Span<UInt8>) {
+        mutating func put(_ id: Int64, tag: Int64, note: UInt64, version: Int32, at location: Location, bytes: Span<UInt8>) {
             let start = payloads.count
             payloads.append(bytes)
-            let row = Row(tag: tag, version: version, location: location, payload: start..<payloads.count)
+            let row = Row(tag: tag, note: note, version: version, location: location, payload: start..<payloads.count)
             changes.append(Change(id: id, row: row))
         }
 

@@ -23,7 +23,8 @@ extension PointIndex {
                 let cell = OctreeCell(row.location.vector)
                 cells.append((change.id, cell))
                 regions[cell.leading(bits: Self.regionBits)].put(
-                    change.id, tag: row.tag, version: row.version, at: row.location, bytes: payloads.extracting(row.payload))
+                    change.id, tag: row.tag, note: row.note, version: row.version, at: row.location,
+                    bytes: payloads.extracting(row.payload))
             }
         }
 

@@ -79,7 +79,7 @@ extension PointIndex.Snapshot {
 extension Leaf.Row {
     init(_ id: Int64, _ row: PointIndex.Batch.Row, payloads: Column<UInt8>) {
         self.init(
-            id: id, tag: row.tag, version: row.version, location: row.location,
+            id: id, tag: row.tag, note: row.note, version: row.version, location: row.location,
             payload: payloads[row.payload]
         )
     }

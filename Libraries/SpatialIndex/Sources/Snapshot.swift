@@ -77,6 +77,7 @@ extension PointIndex {
 
         public var id: Int64 { withExtendedLifetime(snapshot) { leaf.id(row) } }
         public var tag: Int64 { withExtendedLifetime(snapshot) { leaf.tag(row) } }
+        public var note: UInt64 { withExtendedLifetime(snapshot) { leaf.note(row) } }
         public var location: Location { withExtendedLifetime(snapshot) { leaf.location(row) } }
         public var version: Int32 { withExtendedLifetime(snapshot) { leaf.version(row) } }
 

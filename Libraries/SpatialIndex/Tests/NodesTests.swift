@@ -11,7 +11,8 @@ import Testing
         var cells = IDTable()
         for (id, held) in world.points {
             Array(held.payload.utf8).withColumn { payload in
-                let row = Leaf.Row(id: id, tag: held.tag, version: held.version, location: held.location, payload: payload)
+                let row = Leaf.Row(
+                    id: id, tag: held.tag, note: held.note, version: held.version, location: held.location, payload: payload)
                 leaves.append(Child([row], low: row.key, &blocks))
                 cells.apply([(id, row.key.cell)], &blocks)
             }
@@ -26,6 +27,7 @@ import Testing
         try #require(snapshot.count == world.points.count)
         let points = world.points
         try #require((Int64(1)...6_000).first { snapshot.entry($0)?.text != points[$0]?.payload } == nil)
+        try #require((Int64(1)...6_000).first { snapshot.entry($0)?.note != points[$0]?.note } == nil)
         try `The bounds that nodes store`.expectBounds(in: snapshot)
         for _ in 0..<10 {
             let radius = world.radius()

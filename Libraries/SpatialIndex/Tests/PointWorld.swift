@@ -16,6 +16,8 @@ struct PointWorld {
 
         var vector: UnitVector { location.vector }
 
+        var note: UInt64 { UInt64(bitPattern: tag) &* 3 }
+
         var payload: String { "version \(version) at \(vector.x) \(vector.y) \(vector.z)" }
     }
 
@@ -103,7 +105,7 @@ struct PointWorld {
                 let location = id % 3 == 0 ? points[id]?.location ?? location() : location()
                 let tag = Int64.random(in: .min ... .max, using: &generator)
                 let held = Held(tag: tag, version: (points[id]?.version ?? 0) + 1, location: location)
-                batch.put(id, tag: tag, version: held.version, at: location, payload: held.payload.utf8)
+                batch.put(id, tag: tag, note: held.note, version: held.version, at: location, payload: held.payload.utf8)
                 points[id] = held
             }
         }
@@ -114,7 +116,8 @@ struct PointWorld {
     var bulkLoad: PointIndex.BulkLoad {
         var batch = PointIndex.Batch()
         for (id, held) in points {
-            batch.put(id, tag: held.tag, version: held.version, at: held.location, payload: held.payload.utf8)
+            batch.put(
+                id, tag: held.tag, note: held.note, version: held.version, at: held.location, payload: held.payload.utf8)
         }
         var bulkLoad = PointIndex.BulkLoad()
         bulkLoad.put(batch)

@@ -25,13 +25,16 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: "The seed of the random numbers; the same seed gives the same events.")
     var seed: UInt64 = 1
 
+    @Flag(help: ArgumentHelp("Leave the texts of events out, as the benchmarks compare them.", visibility: .hidden))
+    var bare = false
+
     @OptionGroup var consent: ConsentOptions
     @OptionGroup var options: CommandOptions
 
     func run() async throws {
         let settings = try options.database.settings()
         let logger = Logger.humon(settings.logLevel)
-        let (count, seed, consent) = (Int(events), seed, consent)
+        let (count, seed, bare, consent) = (Int(events), seed, bare, consent)
         let example = try await Database.with(settings, .creating, logger: logger) { database in
             let foreignPosition = try await withPostgres(database.asOwner, logger: logger) { client in
                 try await client.withLongTransaction {
@@ -49,7 +52,7 @@ struct DemoCommand: AsyncParsableCommand {
             try await Backend.prepare(database, logger: logger)
             let backend = Backend(database, connections: settings.databaseConnections, logger: logger)
             return try await backend.run(logger: logger) {
-                let world = DemoWorld(seed: seed, start: Dependencies.system.now())
+                let world = DemoWorld(seed: seed, start: Dependencies.system.now(), hasTexts: !bare)
                 return try await fill(backend, world, events: count)
             }
         }

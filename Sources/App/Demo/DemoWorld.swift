@@ -9,14 +9,30 @@ struct DemoWorld: Sendable {
     /// The host is a number, taken modulo the number of hosts.
     typealias Gathering = (details: EventDetails, host: Int, attendees: Int)
 
-    /// What people do, and the local hours in which such a gathering begins.
-    static let kinds: [(name: String, hours: Range<Int>)] = [
-        ("Chess in the park", 13..<19), ("Jazz night", 19..<22), ("Street food market", 11..<18), ("Morning run", 6..<9),
-        ("Book club", 18..<21), ("Salsa for beginners", 18..<21), ("Open-air cinema", 20..<23), ("Board games evening", 18..<21),
-        ("Flea market", 8..<14), ("Poetry slam", 19..<22), ("Yoga at sunrise", 5..<8), ("Swift meetup", 18..<20),
-        ("Repair café", 10..<17), ("Choir rehearsal", 18..<21), ("Football in the yard", 15..<20), ("Language exchange", 17..<21),
-        ("Wine tasting", 18..<21), ("Climbing together", 9..<20), ("Drawing from life", 17..<21),
-        ("Neighbourhood dinner", 18..<21),
+    /// What people do, the local hours in which such a gathering begins, its category, and what some hosts write about it.
+    typealias Kind = (name: String, hours: Range<Int>, category: String, about: String)
+
+    static let kinds: [Kind] = [
+        ("Chess in the park", 13..<19, "games", "Boards and clocks are there. Beginners find somebody who explains the rules."),
+        ("Jazz night", 19..<22, "music", "Two sets, a break, then an open session.\nBring your instrument."),
+        ("Street food market", 11..<18, "food", "Thirty stalls, a stage, and tables under the trees.\nMost stalls take cards."),
+        ("Morning run", 6..<9, "sport", "Five kilometres at a pace at which one can talk. We wait for everyone."),
+        ("Book club", 18..<21, "learning", "We talk about the first half, so nobody must know the end."),
+        ("Salsa for beginners", 18..<21, "stage", "No partner and no experience needed. Wear shoes that turn."),
+        ("Open-air cinema", 20..<23, "film", "We begin when it is dark. With subtitles.\nIn rain we move indoors."),
+        ("Board games evening", 18..<21, "games", "A shelf of 200 games, and hosts who know them."),
+        ("Flea market", 8..<14, "market", "Tables are free for neighbours: come half an hour early."),
+        ("Poetry slam", 19..<22, "stage", "Five minutes each, no props. The audience decides."),
+        ("Yoga at sunrise", 5..<8, "sport", "Mats are there. It is cold at first."),
+        ("Swift meetup", 18..<20, "learning", "Two talks of twenty minutes, then pizza. Talks are in English."),
+        ("Repair café", 10..<17, "community", "Bring what is broken and can be carried. We repair it together."),
+        ("Choir rehearsal", 18..<21, "music", "All voices, tenors above all. Nobody auditions."),
+        ("Football in the yard", 15..<20, "sport", "Two goals, mixed teams, all ages."),
+        ("Language exchange", 17..<21, "learning", "Half an hour in yours, half an hour in mine."),
+        ("Wine tasting", 18..<21, "food", "Six wines of the region, and bread. From 18 years."),
+        ("Climbing together", 9..<20, "outdoors", "Ropes and helmets are there. The approach takes half an hour."),
+        ("Drawing from life", 17..<21, "art", "Short poses, then a long one. Paper and easels are there."),
+        ("Neighbourhood dinner", 18..<21, "community", "Everyone brings a dish. Children play in the yard."),
     ]
     private static let streets = [
         "Market Street", "Station Road", "Park Lane", "Mill Street", "Bridge Street", "Garden Row", "Harbour Walk", "School Lane",
@@ -37,13 +53,15 @@ struct DemoWorld: Sendable {
 
     private var generator: SplitMix64
     private let start: Timestamp
+    private let hasTexts: Bool
     private let cities: [City]
     /// Sums of the square roots of the populations: large cities have more gatherings, but not in proportion.
     private let weights: [Double]
 
-    init(seed: UInt64, start: Timestamp) {
+    init(seed: UInt64, start: Timestamp, hasTexts: Bool = true) {
         generator = SplitMix64(state: seed)
         self.start = start
+        self.hasTexts = hasTexts
         cities = City.all
         var sum = 0.0
         weights = cities.map { city in
@@ -68,7 +86,18 @@ struct DemoWorld: Sendable {
         var details = EventDetails(name: kind.name, coordinates: place, startedAt: startedAt)
         details.address = "\(Int.random(in: 1...180, using: &generator)) \(street), \(city.name)"
         details.endedAt = end(of: startedAt)
-        return (details, Int.random(in: 0..<1_000_000, using: &generator), Int.random(in: 0...2, using: &generator))
+        let host = Int.random(in: 0..<1_000_000, using: &generator)
+        if hasTexts { details.texts = Self.texts(of: kind, in: city, by: host) }
+        return (details, host, Int.random(in: 0...2, using: &generator))
+    }
+
+    /// Two hosts of five write about their gatherings, and one of them names a page. No random number, so that those behind it stay.
+    private static func texts(of kind: Kind, in city: City, by host: Int) -> [EventText: String] {
+        var texts: [EventText: String] = [.category: kind.category]
+        texts[.timeZone] = city.timeZone
+        if host % 5 < 2 { texts[.description] = kind.about }
+        if host % 5 == 0 { texts[.link] = "https://example.org/gatherings/\(host)" }
+        return texts
     }
 
     /// The start of a gathering, at a quarter of an hour in the local hours. The sun's time stands in for the clocks of a place.
@@ -116,14 +145,26 @@ struct City: Sendable, Hashable {
     var lat: Double
     var lon: Double
     var population: Int
+    /// The time zone that has its name from a place in the city, such as `Europe/Berlin`; `nil` for most cities.
+    var timeZone: String?
 
-    static let all: [City] = MapPage.cities.split(separator: "\n").compactMap { line in
-        let fields = line.split(separator: "\t")
-        guard fields.count == 5, let lat = Double(fields[2]), let lon = Double(fields[3]), let population = Int(fields[4]) else {
-            return nil
+    /// Degrees between the middles of a city and of the place of its time zone, at most.
+    private static let zoneDegrees = 0.2
+
+    static let all: [City] = {
+        let zones = MapPage.zones.split(separator: "\n").compactMap { line -> (lat: Double, lon: Double, name: String)? in
+            let fields = line.split(separator: "\t")
+            guard fields.count == 3, let lat = Double(fields[0]), let lon = Double(fields[1]) else { return nil }
+            return (lat, lon, String(fields[2].prefix { $0 != " " }))
         }
-        return City(name: String(fields[0]), lat: lat, lon: lon, population: population)
-    }
+        return MapPage.cities.split(separator: "\n").compactMap { line in
+            let fields = line.split(separator: "\t")
+            guard fields.count == 5, let lat = Double(fields[2]), let lon = Double(fields[3]), let population = Int(fields[4])
+            else { return nil }
+            let zone = zones.first { abs($0.lat - lat) < Self.zoneDegrees && abs($0.lon - lon) < Self.zoneDegrees }
+            return City(name: String(fields[0]), lat: lat, lon: lon, population: population, timeZone: zone?.name)
+        }
+    }()
 }
 
 /// Source: Steele, Lea and Flood, *Fast Splittable Pseudorandom Number Generators*, 2014.

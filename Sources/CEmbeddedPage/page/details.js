@@ -1,6 +1,7 @@
 // One event: what, when, where, who attends; its owner can change and cancel it.
 import * as api from "./api.js";
 import { announce, byID, confirmed, element, once } from "./dom.js";
+import { kinds } from "./form.js";
 import { calendar } from "./list.js";
 import { currentUser, onUserChange, signedIn } from "./session.js";
 import { distance, longSpan, zone } from "./time.js";
@@ -35,7 +36,7 @@ export function showDetails(event, tag, handlers) {
     element(
       "div", { class: "heading" }, calendar(event),
       element("div", {}, element("h2", { tabindex: "-1", dir: "auto" }, event.name), element("p", {}, time, badge))),
-    element("dl", {}, ...whenAndWhere(event), ...row("Guests", guests)),
+    element("dl", {}, ...whenAndWhere(event), ...texts(event), ...row("Guests", guests)),
     element("div", { class: "buttons" }, attend, change, end), problem);
   shown = {
     owner: () => {
@@ -63,6 +64,15 @@ const whenAndWhere = (event) => [
   ...row(
     "Where", event.address && element("span", { dir: "auto" }, event.address),
     element("small", {}, `${event.lat.toFixed(5)}, ${event.lon.toFixed(5)}`)),
+];
+
+/** What the owner wrote about the event. Only http and https links lead anywhere, whatever the server says. */
+const texts = (event) => [
+  ...(event.category ? row("Kind", kinds[event.category] ?? event.category) : []),
+  ...(event.description ? row("About", element("span", { class: "description", dir: "auto" }, event.description)) : []),
+  ...(/^https?:\/\//i.test(event.link ?? "")
+    ? row("Link", element("a", { href: event.link, target: "_blank", rel: "nofollow ugc noopener noreferrer" }, event.link)) : []),
+  ...(event.time_zone ? row("Time zone of the place", event.time_zone) : []),
 ];
 
 const row = (name, ...values) => [element("dt", {}, name), element("dd", {}, ...values.filter(Boolean))];

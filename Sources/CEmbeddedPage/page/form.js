@@ -6,12 +6,22 @@ import { coordinates, degrees } from "./place.js";
 import { signedIn, storage } from "./session.js";
 import { fromInput, inputValue, longSpan, nextHour, offsetOf, timeDoubts, timeErrors, zone } from "./time.js";
 
+/** The kinds of events, by their names in the API. */
+export const kinds = {
+  music: "Music", stage: "Stage", film: "Film", art: "Art", learning: "Learning", sport: "Sport", outdoors: "Outdoors", food: "Food",
+  games: "Games", market: "Market", family: "Family", community: "Community",
+};
+
 /** The fields of an event that its owner decides, in the order of the form. */
 const fields = [
   { name: "name", label: "Name", type: "text", required: true, autocomplete: "off" },
   { name: "address", label: "Address", type: "text", autocomplete: "off" },
   { name: "started_at", label: "Starts", type: "datetime-local", required: true },
   { name: "ended_at", label: "Ends", type: "datetime-local" },
+  { name: "category", label: "Kind", choices: kinds },
+  { name: "description", label: "Description", rows: 4 },
+  { name: "link", label: "Link", type: "url", autocomplete: "off" },
+  { name: "time_zone", label: "Time zone of the place", type: "text", autocomplete: "off", placeholder: "Europe/Berlin" },
   { name: "lat", label: "Latitude", type: "text", autocomplete: "off", required: true, isPlace: true },
   { name: "lon", label: "Longitude", type: "text", autocomplete: "off", required: true, isPlace: true },
 ];
@@ -28,7 +38,7 @@ const inMinutes = (time) => Math.floor(Date.parse(time) / 60_000);
 
 /** What a part of an event is, in words. */
 const inWords = (event, [name, ...rest]) => (
-  rest.length > 0 ? `${event.lat}, ${event.lon}` : event[name] === null ? "empty"
+  rest.length > 0 ? `${event.lat}, ${event.lon}` : (event[name] ?? null) === null ? "empty"
     : isTime(name) ? longSpan({ started_at: event[name] }) : `“${event[name]}”`);
 
 /** How the API's sentences begin, and how the page's do. */
@@ -236,11 +246,12 @@ export class EventForm {
     return true;
   }
 
-  #row({ name, label, required, isPlace, ...attributes }) {
-    const input = element("input", {
+  #row({ name, label, required, isPlace, choices, ...attributes }) {
+    const options = Object.entries(choices ?? {}).map(([value, text]) => element("option", { value }, text));
+    const input = element(choices ? "select" : attributes.rows ? "textarea" : "input", {
       id: `field-${name}`, name, "aria-required": required && "true",
       "aria-describedby": isTime(name) ? `hint-${name} error-${name}` : `error-${name}`, ...attributes,
-    });
+    }, ...(choices ? [element("option", { value: "" }), ...options] : []));
     return element(
       "p", { class: `field ${name}` },
       element("label", { for: `field-${name}` }, label, required ? "" : element("small", {}, " (optional)")), input,

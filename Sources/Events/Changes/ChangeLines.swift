@@ -10,7 +10,7 @@ enum ChangeLines {
     static func opening(at cursor: LogCursor) -> [UInt8] { Array("retry: \(retryMilliseconds)\n".utf8) + heartbeat(at: cursor) }
 
     /// The lines for a client that shows the event from now on.
-    /// - Parameter json: the event as `GET` answers it
+    /// - Parameter json: the event as lists show it
     static func put(_ cursor: LogCursor, _ json: [UInt8]) -> [UInt8] {
         Array("id: \(cursor)\nevent: put\ndata: ".utf8) + json + Array("\n\n".utf8)
     }

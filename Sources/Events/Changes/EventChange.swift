@@ -33,7 +33,7 @@ package struct EventChange: Sendable {
     package var before: EventPlace?
     /// `nil` if no list shows the event from this position on.
     package var after: EventPlace?
-    /// The event as `GET /v1/events/{id}` answers it. Empty if `after` is `nil`.
+    /// The event as lists show it. Empty if `after` is `nil`.
     package var json: [UInt8]
     /// The event was erased: nobody may learn where it took place.
     package var isErasure = false

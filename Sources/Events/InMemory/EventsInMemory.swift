@@ -23,7 +23,7 @@ package final class EventsInMemory: Sendable {
     /// - Parameters:
     ///   - limitBytes: the size of the content from which on this node takes no new events
     ///   - eventsPerUser: the largest number of live events of a user; 0 for no quota
-    ///   - render: writes an event as the API shows it, by its id, owner and details alone
+    ///   - render: writes an event as the API shows it, by its id, owner and details alone. The index has what lists show
     ///   - listener: learns every change of the index
     package init(
         limitBytes: Int, eventsPerUser: Int = 0, render: @escaping EventRendering, listener: (any EventChangeListener)? = nil

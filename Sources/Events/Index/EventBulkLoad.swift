@@ -41,9 +41,10 @@ final class EventBulkLoad: Sendable {
                             let event = try Event(&row)
                             guard event.isLive else { return }
                             json.removeAll(keepingCapacity: true)
-                            self.render(event, &json)
+                            let note = event.writeListed(by: self.render, into: &json)
                             batch.put(
-                                event.id, owner: event.owner, version: event.version, place: event.details.place, json: json)
+                                event.id, owner: event.owner, version: event.version, place: event.details.place, note: note,
+                                json: json)
                             owned.append((event.id, event.owner))
                         }
                         self.take(batch, owned)

@@ -1,18 +1,20 @@
 internal import Encoding
 public import SpatialIndex
-package import Users
+internal import Users
 
-/// The in-memory index of events. The tag of a point is the event's owner, and the version is the stream's version. The payload
-/// is the event's JSON as the API shows it. The position is the position in the log.
+/// The in-memory index of events. The tag of a point is the event's owner, the note an ``EventNote``, and the version the stream's
+/// version. The payload is the event's JSON as lists show it. The position is the position in the log.
 public typealias EventIndex = PointIndex
 
 extension EventIndex.Batch {
     /// Adds an event or replaces it, unless the index holds a later version of it.
-    package mutating func put(_ id: EventID, owner: UserID, version: Int32, place: EventPlace, json: some Sequence<UInt8>) {
+    mutating func put(
+        _ id: EventID, owner: UserID, version: Int32, place: EventPlace, note: EventNote = EventNote(), json: some Sequence<UInt8>
+    ) {
         let location = PointIndex.Location(
             latitude: place.coordinates.lat, longitude: place.coordinates.lon,
             span: place.startedAt.milliseconds...place.endsAt.milliseconds)
-        put(id.rawValue, tag: owner.rawValue, version: version, at: location, payload: json)
+        put(id.rawValue, tag: owner.rawValue, note: note.rawValue, version: version, at: location, payload: json)
     }
 
     public mutating func remove(_ id: EventID) { remove(id.rawValue) }
@@ -40,6 +42,7 @@ extension EventIndex.Snapshot {
 
 extension EventIndex.Entry {
     var owner: UserID { UserID(rawValue: tag) }
+    var eventNote: EventNote { EventNote(rawValue: note) }
 
     package var place: EventPlace {
         EventPlace(

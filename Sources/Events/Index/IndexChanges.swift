@@ -7,7 +7,8 @@ struct HeldEvent: Sendable, Hashable {
     var owner: UserID
     var version: Int32
     var place: EventPlace
-    /// The event as the API shows it.
+    var note = EventNote()
+    /// The event as lists show it.
     var json: [UInt8]
 }
 
@@ -35,7 +36,7 @@ struct IndexChanges: Sendable {
             guard let id = EventID(stream: envelope.stream) else { continue }
             let old = if let known = events[id] { known.event } else { before(id) }
             var row = EventRow(id: id, version: envelope.version)
-            row.apply(envelope.event, version: envelope.version)
+            row.apply(envelope)
             // The index has nothing of a hidden event.
             if case .unhidden(let shown?) = envelope.event { row.apply(shown) }
             let new = row.applied(to: old, render)
@@ -55,10 +56,12 @@ extension EventRow {
         var new = old
         if let details {
             var json: [UInt8] = []
-            render(Event(id: id, owner: owner, version: version, details: details), &json)
-            new = HeldEvent(owner: owner, version: version, place: details.place, json: json)
+            let event = Event(id: id, owner: owner, version: version, details: details, revisedAt: revisedAt)
+            let note = event.writeListed(by: render, into: &json)
+            new = HeldEvent(owner: owner, version: version, place: details.place, note: note, json: json)
         }
         new?.version = version
+        new?.note.revisedAt = EventNote.seconds(revisedAt)
         return new
     }
 }
@@ -70,7 +73,7 @@ extension EventIndex.Batch {
         for (id, outcome) in events {
             if isMend { remove(id) }
             if let event = outcome.event {
-                put(id, owner: event.owner, version: event.version, place: event.place, json: event.json)
+                put(id, owner: event.owner, version: event.version, place: event.place, note: event.note, json: event.json)
             } else {
                 remove(id)
             }
@@ -81,6 +84,6 @@ extension EventIndex.Batch {
 extension HeldEvent {
     init(_ entry: EventIndex.Entry) {
         self.init(
-            owner: entry.owner, version: entry.version, place: entry.place, json: entry.payload)
+            owner: entry.owner, version: entry.version, place: entry.place, note: entry.eventNote, json: entry.payload)
     }
 }

@@ -33,7 +33,7 @@ struct IndexDigest: Sendable {
             for entry in entries {
                 ids.append(entry.id)
                 versions.append(entry.version)
-                digests.append(entry.withPayload { Self.digest(of: entry.owner, entry.place, $0) })
+                digests.append(entry.withPayload { Self.digest(of: entry.owner, entry.place, entry.eventNote, $0) })
                 if entry.id % Self.searched == offset, !Self.isFound(entry, in: snapshot) {
                     misplaced.insert(EventID(rawValue: entry.id))
                 }
@@ -56,10 +56,11 @@ struct IndexDigest: Sendable {
     }
 
     /// The digest differs from process to process.
-    static func digest(of owner: UserID, _ place: EventPlace, _ json: RawSpan) -> Int {
+    static func digest(of owner: UserID, _ place: EventPlace, _ note: EventNote, _ json: RawSpan) -> Int {
         var hasher = Hasher()
         hasher.combine(owner)
         hasher.combine(place)
+        hasher.combine(note)
         hasher.combine(json)
         return hasher.finalize()
     }

@@ -133,16 +133,16 @@ private final class RowComparison: Sendable {
         guard event.isLive, !changed.contains(event.id) else { return }
         state.withLock { state in
             state.json.removeAll(keepingCapacity: true)
-            render(event, &state.json)
-            guard let difference = difference(of: event, &state) else { return }
+            let note = event.writeListed(by: render, into: &state.json)
+            guard let difference = difference(of: event, note, &state) else { return }
             state.verification.note(difference)
             let stored = HeldEvent(
-                owner: event.owner, version: event.version, place: event.details.place, json: state.json)
+                owner: event.owner, version: event.version, place: event.details.place, note: note, json: state.json)
             state.verification.mend(event.id, by: IndexChanges.Outcome(version: event.version, event: stored))
         }
     }
 
-    private func difference(of event: Event, _ state: inout State) -> String? {
+    private func difference(of event: Event, _ note: EventNote, _ state: inout State) -> String? {
         state.verification.events += 1
         let id = event.id.rawValue
         guard let offset = index.offset(of: event.id) else { return "event \(id) is held with version 0, not \(event.version)" }
@@ -151,7 +151,7 @@ private final class RowComparison: Sendable {
         guard held.version == event.version else {
             return "event \(id) is held with version \(held.version), not \(event.version)"
         }
-        let digest = state.json.withRawSpan { IndexDigest.digest(of: event.owner, event.details.place, $0) }
+        let digest = state.json.withRawSpan { IndexDigest.digest(of: event.owner, event.details.place, note, $0) }
         guard held.digest == digest else { return "event \(id) is held with other content" }
         return index.misplaced.contains(event.id) ? "event \(id) is not found at its place" : nil
     }

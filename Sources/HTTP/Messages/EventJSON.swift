@@ -3,7 +3,8 @@ public import Events
 internal import Users
 
 extension Event {
-    /// Writes an event as the v1 API shows it: exactly these keys in this order, nulls present. No other code writes events.
+    /// Writes an event as the v1 API shows it: exactly these keys in this order, nulls present, and behind them the texts that it has. No
+    /// other code writes events.
     ///
     /// A node renders every event at its start and every version once, and sends these bytes. So this function writes them directly,
     /// without Codable and without a ``JSON``. `EventJSONTests` compares the three.
@@ -24,6 +25,17 @@ extension Event {
         details.startedAt.writeJSON(into: &bytes)
         bytes.append(#","owner":{"id":"#)
         owner.rawValue.writeJSON(into: &bytes)
-        bytes.append("}}")
+        bytes.append("}")
+        // Most events have none.
+        if !details.texts.isEmpty {
+            for name in EventText.allCases {
+                guard let text = details.texts[name] else { continue }
+                bytes.append(",")
+                name.rawValue.writeJSON(into: &bytes)
+                bytes.append(":")
+                text.writeJSON(into: &bytes)
+            }
+        }
+        bytes.append("}")
     }
 }

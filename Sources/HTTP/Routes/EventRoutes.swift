@@ -43,16 +43,16 @@ private struct EventRoutes: Sendable {
     private func updateEvent(_ request: Request, _ context: RequestContext) async throws -> Response {
         let device = try api.requireDevice(request, context)
         let fields = try request.fields(allowing: [.json, .form, .mergePatch])
-        let change: DetailsChange =
+        let patch =
             switch fields.format {
-            case .json, .form: .replace(try EventDetails(fields.json, isStrict: request.wantsProblemDetails))
-            case .mergePatch: .merge(try EventPatch(fields.json))
+            case .json, .form: try EventPatch(replacing: fields.json, isStrict: request.wantsProblemDetails)
+            case .mergePatch: try EventPatch(fields.json)
             }
         let commandContext = request.commandContext(context, key: try request.idempotencyKey(fields))
         let id = EventID(rawValue: context.possibleID)
         let updated = try await api.withCaller(device, commandContext) { caller, context in
             try await events.update(
-                id, change, by: caller, if: request.versionCondition, context: context)
+                id, patch, by: caller, if: request.versionCondition, context: context)
         }
         var response = await api.response(["id": JSON(id.rawValue)], recordedAt: updated.position)
         // PUT has none: the server stores the body in a form of its own. Source: RFC 9110, section 9.3.4.
@@ -77,7 +77,8 @@ private struct EventRoutes: Sendable {
         let id = EventID(rawValue: try context.id())
         let position = try await api.position(request)
         do {
-            let (event, view) = try await events.readEvent(id, atLeast: position) { try await api.reader(request, context) }
+            let (event, view) = try await events.readEvent(
+                id, atLeast: position, for: { try await api.reader(request, context) }, whole: { try !isKnown($0, to: request) })
             return try response(event, to: request, view)
         } catch EventRejection.cancelled where request.wantsProblemDetails {
             var error = HTTPError(EventRejection.cancelled)
@@ -91,7 +92,9 @@ private struct EventRoutes: Sendable {
     private func getEventFromIndex(_ request: Request, _ context: RequestContext) throws -> ImmediateResponse {
         guard api.settings.reads == .everyone else { return .needsTask }
         let id = EventID(rawValue: try context.id())
-        guard let view = try api.indexView(for: request), let event = view.event(id) else { return .needsTask }
+        guard let view = try api.indexView(for: request), let event = view.event(id),
+            try event.isWhole || isKnown(event.markedVersion, to: request)
+        else { return .needsTask }
         events.countRead()
         return .response(try response(event, to: request, view))
     }
@@ -99,15 +102,22 @@ private struct EventRoutes: Sendable {
     private func response(
         _ event: RenderedEvent, to request: Request, _ view: EventsView
     ) throws(HTTPError) -> Response {
-        let (condition, version) = (request.versionCondition, event.markedVersion)
-        guard condition.matching.contains(version) else { throw .preconditionFailed }
-        let isKnown = condition.notMatching.contains(version)
+        let version = event.markedVersion
         var response =
-            isKnown ? Response(status: .notModified) : Response(jsonBytes: event.withJSON { ByteBuffer($0) })
+            try isKnown(version, to: request)
+            ? Response(status: .notModified) : Response(jsonBytes: event.withJSON { ByteBuffer($0) })
         response.headers.append(HTTPField(name: .eTag, value: EntityTag(version).description))
         response.setCacheControl(for: api.settings.reads)
         response.addAgeHeader(of: view)
         return response
+    }
+
+    /// Whether the client has this version.
+    /// - Throws: `HTTPError.preconditionFailed` if the client asks for another version
+    private func isKnown(_ version: EventVersion, to request: Request) throws(HTTPError) -> Bool {
+        let condition = request.versionCondition
+        guard condition.matching.contains(version) else { throw .preconditionFailed }
+        return condition.notMatching.contains(version)
     }
 }
 

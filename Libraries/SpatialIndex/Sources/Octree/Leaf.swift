@@ -14,6 +14,7 @@ struct Leaf: BitwiseCopyable, Sendable {
     struct Row {
         var id: Int64
         var tag: Int64
+        var note: UInt64 = 0
         var version: Int32
         var location: PointIndex.Location
         var payload: Column<UInt8>
@@ -23,8 +24,8 @@ struct Leaf: BitwiseCopyable, Sendable {
         var order: (Int64, Int64) { (~location.span.upperBound, id) }
     }
 
-    /// The count, then one column after another: x, y, z, latitudes, longitudes, first and last moments, ids, tags, versions, ends of
-    /// the payloads; then the payloads.
+    /// The count, then one column after another: x, y, z, latitudes, longitudes, first and last moments, ids, tags, notes, versions,
+    /// ends of the payloads; then the payloads.
     let block: Block
 
     /// Allocates a leaf. The caller then writes each row, from the first to the last.
@@ -40,13 +41,15 @@ struct Leaf: BitwiseCopyable, Sendable {
 
     private static let headBytes = MemoryLayout<Int>.stride
     /// Bytes of one row in all columns, without the payload.
-    private static let columnBytes = 80
+    private static let columnBytes = 88
 
     func id(_ row: Int) -> Int64 { column(56, Int64.self)[row] }
 
     func tag(_ row: Int) -> Int64 { column(64, Int64.self)[row] }
 
-    func version(_ row: Int) -> Int32 { column(72, Int32.self)[row] }
+    func note(_ row: Int) -> UInt64 { column(72, UInt64.self)[row] }
+
+    func version(_ row: Int) -> Int32 { column(80, Int32.self)[row] }
 
     func payload(_ row: Int) -> Column<UInt8> { payload(payloadRange(row..<row + 1)) }
 
@@ -56,7 +59,7 @@ struct Leaf: BitwiseCopyable, Sendable {
     }
 
     func payloadRange(_ rows: Range<Int>) -> Range<Int> {
-        let ends = column(76, UInt32.self)
+        let ends = column(84, UInt32.self)
         func start(_ row: Int) -> Int { row == 0 ? 0 : Int(ends[row - 1]) }
         return start(rows.lowerBound)..<start(rows.upperBound)
     }
@@ -73,7 +76,8 @@ struct Leaf: BitwiseCopyable, Sendable {
     }
 
     subscript(row: Int) -> Row {
-        Row(id: id(row), tag: tag(row), version: version(row), location: location(row), payload: payload(row))
+        Row(
+            id: id(row), tag: tag(row), note: note(row), version: version(row), location: location(row), payload: payload(row))
     }
 
     /// The box around one point.
@@ -154,9 +158,10 @@ extension Leaf {
         ends[row] = new.location.span.upperBound
         column(56, Int64.self)[row] = new.id
         column(64, Int64.self)[row] = new.tag
-        column(72, Int32.self)[row] = new.version
+        column(72, UInt64.self)[row] = new.note
+        column(80, Int32.self)[row] = new.version
         let start = payloadRange(0..<row).upperBound
-        column(76, UInt32.self)[row] = UInt32(start + new.payload.count)
+        column(84, UInt32.self)[row] = UInt32(start + new.payload.count)
         payload(start..<start + new.payload.count).copy(new.payload)
     }
 
@@ -165,11 +170,11 @@ extension Leaf {
             column(offset, Value.self)[row..<row + rows.count].copy(other.column(offset, Value.self)[rows])
         }
         // All columns before the versions have values of 8 bytes.
-        for offset in stride(from: 0, to: 72, by: 8) { copy(offset, UInt64.self) }
-        copy(72, Int32.self)
+        for offset in stride(from: 0, to: 80, by: 8) { copy(offset, UInt64.self) }
+        copy(80, Int32.self)
         let start = payloadRange(0..<row).upperBound
         let range = other.payloadRange(rows)
-        let (ends, otherEnds) = (column(76, UInt32.self)[row..<row + rows.count], other.column(76, UInt32.self)[rows])
+        let (ends, otherEnds) = (column(84, UInt32.self)[row..<row + rows.count], other.column(84, UInt32.self)[rows])
         // Modulo 2³², because a payload may move towards the beginning of the leaf.
         let shift = UInt32(truncatingIfNeeded: start - range.lowerBound)
         for index in 0..<rows.count { ends[index] = otherEnds[index] &+ shift }
