@@ -17,14 +17,14 @@ extension PointIndex {
 
         /// Adds every point that a batch adds. Removals have no effect.
         public mutating func put(_ batch: Batch) {
-            let payloads = batch.payloads.span
+            let texts = batch.texts.span
             for change in batch.changes {
                 guard let row = change.row else { continue }
                 let cell = OctreeCell(row.location.vector)
                 cells.append((change.id, cell))
                 regions[cell.leading(bits: Self.regionBits)].put(
                     change.id, tag: row.tag, note: row.note, version: row.version, at: row.location,
-                    bytes: payloads.extracting(row.payload))
+                    bytes: texts.extracting(row.payload), words: texts.extracting(row.words))
             }
         }
 

@@ -1,9 +1,9 @@
 extension PointIndex.Snapshot {
     /// Makes the next snapshot, which shares all unchanged blocks with this one. The writer calls this once.
     func next(_ batch: PointIndex.Batch, position: Int64, mark: UInt32?) -> PointIndex.Snapshot {
-        batch.payloads.withColumn { payloads in
+        batch.texts.withColumn { texts in
             var blocks = RetiredBlocks()
-            let (edits, changes) = edits(of: batch, payloads: payloads)
+            let (edits, changes) = edits(of: batch, texts: texts)
             var cells = cells
             cells.apply(changes[...], &blocks)
             let root = edits.isEmpty ? root : edited(by: edits, &blocks)
@@ -21,7 +21,7 @@ extension PointIndex.Snapshot {
     /// Turns a batch into edits of leaves, ordered by key, and changes of the id table, ordered by id. A point that moves gives two
     /// edits: one removes it at the old key, and one adds it at the new key.
     private func edits(
-        of batch: PointIndex.Batch, payloads: Column<UInt8>
+        of batch: PointIndex.Batch, texts: Column<UInt8>
     ) -> (edits: [LeafEdit], changes: [IDTable.Change]) {
         // The sort is stable: changes of one id keep their order.
         let sorted = batch.changes.sorted { $0.id < $1.id }
@@ -44,7 +44,7 @@ extension PointIndex.Snapshot {
             // A point that was removed may begin again with any version.
             let isRemovedBefore = own.contains { $0.row == nil }
             if let held, !isRemovedBefore, let (leaf, row) = find(id, in: held), leaf.version(row) > change.version { continue }
-            let row = Leaf.Row(id, change, payloads: payloads)
+            let row = Leaf.Row(id, change, texts: texts)
             let key = row.key
             if let held, held != key.cell { edits.append(LeafEdit(key: LeafKey(cell: held, id: id), row: nil)) }
             edits.append(LeafEdit(key: key, row: row))

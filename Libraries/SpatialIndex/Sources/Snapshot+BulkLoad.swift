@@ -13,8 +13,8 @@ extension PointIndex.Snapshot {
         var blocks = RetiredBlocks()
 
         mutating func add(_ region: PointIndex.Batch) {
-            region.payloads.withColumn { payloads in
-                let rows = region.changes.compactMap { change in change.row.map { Leaf.Row(change.id, $0, payloads: payloads) } }
+            region.texts.withColumn { texts in
+                let rows = region.changes.compactMap { change in change.row.map { Leaf.Row(change.id, $0, texts: texts) } }
                 for leaf in Child.leaves(of: rows, &blocks) { leaves.append(leaf, &blocks) }
             }
         }
@@ -77,10 +77,9 @@ extension PointIndex.Snapshot {
 }
 
 extension Leaf.Row {
-    init(_ id: Int64, _ row: PointIndex.Batch.Row, payloads: Column<UInt8>) {
+    init(_ id: Int64, _ row: PointIndex.Batch.Row, texts: Column<UInt8>) {
         self.init(
-            id: id, tag: row.tag, note: row.note, version: row.version, location: row.location,
-            payload: payloads[row.payload]
-        )
+            id: id, tag: row.tag, note: row.note, version: row.version, location: row.location, payload: texts[row.payload],
+            words: texts[row.words])
     }
 }

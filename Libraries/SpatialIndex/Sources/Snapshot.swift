@@ -82,12 +82,10 @@ extension PointIndex {
         public var version: Int32 { withExtendedLifetime(snapshot) { leaf.version(row) } }
 
         /// A copy of the payload.
-        public var payload: [UInt8] {
-            withExtendedLifetime(snapshot) {
-                let payload = leaf.payload(row)
-                return Array(count: payload.count) { $0.copy(payload) }
-            }
-        }
+        public var payload: [UInt8] { withExtendedLifetime(snapshot) { Array(copying: leaf.payload(row)) } }
+
+        /// A copy of the words.
+        public var words: [UInt8] { withExtendedLifetime(snapshot) { Array(copying: leaf.texts[row]) } }
 
         /// Calls a closure with the bytes of the payload, which are valid until the closure returns.
         /// - Throws: the error of the closure

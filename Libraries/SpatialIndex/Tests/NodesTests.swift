@@ -10,9 +10,11 @@ import Testing
         var leaves: [Child<Leaf>] = []
         var cells = IDTable()
         for (id, held) in world.points {
-            Array(held.payload.utf8).withColumn { payload in
+            Array((held.payload + held.words).utf8).withColumn { text in
+                let end = held.payload.utf8.count
                 let row = Leaf.Row(
-                    id: id, tag: held.tag, note: held.note, version: held.version, location: held.location, payload: payload)
+                    id: id, tag: held.tag, note: held.note, version: held.version, location: held.location,
+                    payload: text[0..<end], words: text[end..<text.count])
                 leaves.append(Child([row], low: row.key, &blocks))
                 cells.apply([(id, row.key.cell)], &blocks)
             }
@@ -39,6 +41,7 @@ import Testing
             let box = BoxQuery(box: world.box(), window: world.window(), limit: 400)
             try #require(snapshot.search(box).result().ids == Array(world.ids(in: box.box, box.window).prefix(400)), "\(box)")
         }
+        try world.expectWords(in: snapshot, searches: 2)
     }
 
     @Test(arguments: [PointWorld.Spread.uniform, .clustered, .dateLine, .poles])
@@ -46,6 +49,7 @@ import Testing
         throws
     {
         var world = PointWorld(spread, seed: 71)
+        world.vocabulary = PointWorld.words
         _ = world.batch(of: 12_000, ids: 6_000, removalPercent: 0)
         var snapshot = Self.snapshot(of: world)
         try #require(snapshot.root.count == 2)

@@ -13,6 +13,8 @@ struct PointWorld {
         var tag: Int64
         var version: Int32
         var location: PointIndex.Location
+        /// Each behind a space.
+        var words = ""
 
         var vector: UnitVector { location.vector }
 
@@ -23,6 +25,8 @@ struct PointWorld {
 
     let spread: Spread
     private(set) var points: [Int64: Held] = [:]
+    /// The words of which points have some; none by default.
+    var vocabulary: [String] = []
     var generator: SeededGenerator
     private let cities: [(latitude: Double, longitude: Double)]
 
@@ -104,8 +108,8 @@ struct PointWorld {
                 // Every third point keeps its place.
                 let location = id % 3 == 0 ? points[id]?.location ?? location() : location()
                 let tag = Int64.random(in: .min ... .max, using: &generator)
-                let held = Held(tag: tag, version: (points[id]?.version ?? 0) + 1, location: location)
-                batch.put(id, tag: tag, note: held.note, version: held.version, at: location, payload: held.payload.utf8)
+                let held = Held(tag: tag, version: (points[id]?.version ?? 0) + 1, location: location, words: words())
+                batch.put(id, held)
                 points[id] = held
             }
         }
@@ -115,13 +119,17 @@ struct PointWorld {
     /// All expected points.
     var bulkLoad: PointIndex.BulkLoad {
         var batch = PointIndex.Batch()
-        for (id, held) in points {
-            batch.put(
-                id, tag: held.tag, note: held.note, version: held.version, at: held.location, payload: held.payload.utf8)
-        }
+        for (id, held) in points { batch.put(id, held) }
         var bulkLoad = PointIndex.BulkLoad()
         bulkLoad.put(batch)
         return bulkLoad
+    }
+
+    private mutating func words() -> String {
+        guard !vocabulary.isEmpty else { return "" }
+        return (0..<Int.random(in: 0...4, using: &generator)).reduce("") { words, _ in
+            words + " " + vocabulary[Int.random(in: 0..<vocabulary.count, using: &generator)]
+        }
     }
 
     /// The cursors of all points within a radius in kilometres, nearest first, by brute force.
@@ -132,6 +140,14 @@ struct PointWorld {
         }
         .filter { $0.squaredChord <= bound }
         .sorted { ($0.squaredChord, $0.id) < ($1.squaredChord, $1.id) }
+    }
+}
+
+extension PointIndex.Batch {
+    mutating func put(_ id: Int64, _ held: PointWorld.Held) {
+        put(
+            id, tag: held.tag, note: held.note, version: held.version, at: held.location, payload: held.payload.utf8,
+            words: Array(held.words.utf8))
     }
 }
 

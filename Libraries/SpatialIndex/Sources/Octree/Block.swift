@@ -3,9 +3,9 @@
 /// This file and the places that free a block are the library's only unsafe code. A block has no reference count, because every
 /// search would write to it. A reader may use a block for as long as it holds a snapshot with the block (``DeferredReclamation``).
 ///
-/// `@safe`: the size of a block follows from the count that its first bytes hold, and every column is within the size.
+/// `@safe`: the size of a block follows from the numbers that its first bytes hold, and every column is within the size.
 /// `@unchecked`: one thread writes the block before any other thread sees it.
-@safe struct Block: BitwiseCopyable, @unchecked Sendable {
+@safe struct Block: BitwiseCopyable, Equatable, @unchecked Sendable {
     private let start: UnsafeMutableRawPointer
 
     init(bytes: Int) { unsafe start = .allocate(byteCount: bytes, alignment: MemoryLayout<Int>.alignment) }
@@ -13,12 +13,21 @@
     /// Called when no snapshot has the block.
     @unsafe func free() { unsafe start.deallocate() }
 
-    /// The number in the first bytes.
+    /// The number in the first four bytes.
     @inline(__always)
     var count: Int {
-        get { unsafe start.load(as: Int.self) }
-        nonmutating set { unsafe start.storeBytes(of: newValue, as: Int.self) }
+        get { unsafe Int(start.load(as: UInt32.self)) }
+        nonmutating set { unsafe start.storeBytes(of: UInt32(newValue), as: UInt32.self) }
     }
+
+    /// The number in the next four bytes: the size of a leaf's words, or of the signature that its parent has; 0 without words.
+    @inline(__always)
+    var wordBytes: Int {
+        get { unsafe Int(start.load(fromByteOffset: 4, as: UInt32.self)) }
+        nonmutating set { unsafe start.storeBytes(of: UInt32(newValue), toByteOffset: 4, as: UInt32.self) }
+    }
+
+    static func == (left: Self, right: Self) -> Bool { unsafe left.start == right.start }
 
     /// - Parameters:
     ///   - head: number of bytes before all columns
@@ -75,6 +84,56 @@ extension Column<UInt8> {
     func withSpan<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
         try body(unsafe RawSpan(_unsafeStart: start, byteCount: count))
     }
+
+    /// The first place of a text at or behind a place; `nil` if there is none.
+    ///
+    /// Source: Muła, *SIMD-friendly algorithms for substring searching*: 16 places at once are compared by two bytes of the text.
+    /// - Parameter text: at least two bytes
+    func firstPlace(of text: Column, from place: Int) -> Int? {
+        let last = text.count - 1
+        let (nextToLast, end) = (SIMD16(repeating: text[last - 1]), SIMD16(repeating: text[last]))
+        var place = place
+        while place + last + 16 <= count {
+            let isAlike = (vector(place + last - 1) .== nextToLast) .& (vector(place + last) .== end)
+            // One byte a place, of ones if both bytes are alike.
+            let places = unsafe unsafeBitCast(isAlike, to: SIMD2<UInt64>.self)
+            if places[0] | places[1] != 0 {
+                for half in 0..<2 {
+                    var rest = places[half]
+                    while rest != 0 {
+                        let found = place + 8 * half + rest.trailingZeroBitCount / 8
+                        if has(text, at: found) { return found }
+                        rest &= ~(0xFF &<< UInt64(rest.trailingZeroBitCount))
+                    }
+                }
+            }
+            place += 16
+        }
+        while place + last < count {
+            if has(text, at: place) { return place }
+            place += 1
+        }
+        return nil
+    }
+
+    /// Eight bytes from a place on, the first as the lowest; a space for each one behind the end.
+    @inline(__always)
+    func eight(at place: Int) -> UInt64 {
+        if place + 8 <= count {
+            return unsafe UInt64(littleEndian: UnsafeRawPointer(start + place).loadUnaligned(as: UInt64.self))
+        }
+        return (place..<count).reversed().reduce(0x2020_2020_2020_2020) { $0 << 8 | UInt64(self[$1]) }
+    }
+
+    private func vector(_ place: Int) -> SIMD16<UInt8> {
+        assert(0 <= place && place + 16 <= count)
+        return unsafe UnsafeRawPointer(start + place).loadUnaligned(as: SIMD16<UInt8>.self)
+    }
+
+    private func has(_ text: Column, at place: Int) -> Bool {
+        for offset in 0..<text.count where self[place + offset] != text[offset] { return false }
+        return true
+    }
 }
 
 /// Memory on the stack, without initial values.
@@ -102,6 +161,8 @@ extension Array where Element: BitwiseCopyable {
             body(unsafe Column(start: start, count: buffer.count))
         }
     }
+
+    init(copying column: Column<Element>) { self.init(count: column.count) { $0.copy(column) } }
 
     /// Makes an array of which the closure sets all elements.
     init(count: Int, _ set: (Column<Element>) -> Void) {

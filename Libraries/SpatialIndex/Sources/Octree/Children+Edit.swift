@@ -6,7 +6,10 @@ extension Children {
         // The usual case: one child replaces each changed child.
         if replacements.allSatisfy(takesItsPlace) {
             let new = Self(copying: self, &blocks)
-            for (index, children) in replacements { new.write(children[0], at: index) }
+            for (index, children) in replacements {
+                new.write(children[0], at: index)
+                new.sign(children[0].node, at: index)
+            }
             return [new]
         }
         var all: [Child<Node>] = []
@@ -48,7 +51,7 @@ extension Children {
     }
 
     private func takesItsPlace(_ replacement: Replacement) -> Bool {
-        guard replacement.children.count == 1 else { return false }
+        guard replacement.children.count == 1, block.wordBytes > 0 || !replacement.children[0].hasWords else { return false }
         return replacement.index == 0 || !replacement.children[0].node.isJoined(to: node(replacement.index - 1))
     }
 }
@@ -72,6 +75,8 @@ extension Array {
 
 extension Children: TreeNode {
     static var capacity: Int { 64 }
+
+    var words: Column<UInt8> { block.column(count: 0) }
 
     func edited(by edits: ArraySlice<LeafEdit>, low: LeafKey, _ blocks: inout RetiredBlocks) -> [Child<Self>] {
         edited(by: edits, inPartsOf: Self.capacity, &blocks).map(Child.init)

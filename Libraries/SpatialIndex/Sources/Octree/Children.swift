@@ -5,6 +5,8 @@ protocol TreeNode: BitwiseCopyable, SendableMetatype {
 
     var count: Int { get }
     var block: Block { get }
+    /// The words of all points, if the parent keeps a signature of them; none otherwise.
+    var words: Column<UInt8> { get }
     /// Size of the block.
     var bytes: Int { get }
 
@@ -37,19 +39,23 @@ struct Child<Node: TreeNode> {
     /// No key of the node is below this key, and all keys of the siblings before are below it.
     var low: LeafKey
     var bounds: Bounds
+    /// The node that had the child before, and the child's index there; `nil` for a new child.
+    var before: (parent: Children<Node>, index: Int)?
 }
 
 /// Nodes in the order of their keys, in one block. Low keys and bounds are in the parent's block, so that a search reads only the
 /// children that it needs.
 struct Children<Node: TreeNode>: BitwiseCopyable, Sendable {
-    /// The count, then one column after another: nodes, low keys, the six sides of the boxes, the four sides of the boxes in degrees,
-    /// the limits of the first and of the last moments, and the counts of points.
+    /// The count and the bytes of the signature, then one column after another: nodes, low keys, the six sides of the boxes, the four
+    /// sides of the boxes in degrees, the limits of the first and of the last moments, and the counts of points; then the signature.
     let block: Block
 
     init(_ children: some Collection<Child<Node>>, _ blocks: inout RetiredBlocks) {
-        block = blocks.allocate(Self.bytes(count: children.count))
-        block.count = children.count
+        let signatureBytes = children.contains(where: \.hasWords) ? Self.signatureBytes : 0
+        block = blocks.allocate(Self.bytes(count: children.count) + signatureBytes)
+        (block.count, block.wordBytes) = (children.count, signatureBytes)
         for (index, child) in children.enumerated() { write(child, at: index) }
+        sign(children)
     }
 
     init(copying other: Self, _ blocks: inout RetiredBlocks) {
@@ -57,7 +63,7 @@ struct Children<Node: TreeNode>: BitwiseCopyable, Sendable {
         block.copy(other.bytes, from: other.block)
     }
 
-    /// Called only while the node is made.
+    /// Called only while the node is made, and so is ``sign(_:at:)``.
     func write(_ child: Child<Node>, at index: Int) {
         nodeColumn[index] = child.node
         lows[index] = child.low
@@ -80,7 +86,7 @@ struct Children<Node: TreeNode>: BitwiseCopyable, Sendable {
     }
 
     var count: Int { block.count }
-    var bytes: Int { Self.bytes(count: count) }
+    var bytes: Int { Self.bytes(count: count) + block.wordBytes }
 
     /// The bounds of all children together. The node has at least one child.
     var bounds: Bounds {
@@ -95,7 +101,9 @@ struct Children<Node: TreeNode>: BitwiseCopyable, Sendable {
             starts: Limits(low: moments(0).low, high: moments(1).high), ends: Limits(low: moments(2).low, high: moments(3).high))
     }
 
-    subscript(index: Int) -> Child<Node> { Child(node: node(index), low: lows[index], bounds: bounds(index)) }
+    subscript(index: Int) -> Child<Node> {
+        Child(node: node(index), low: lows[index], bounds: bounds(index), before: (self, index))
+    }
 
     func node(_ index: Int) -> Node { nodeColumn[index] }
 
@@ -135,7 +143,8 @@ struct Children<Node: TreeNode>: BitwiseCopyable, Sendable {
         DegreeBox(south: sides(6)[index], west: sides(7)[index], north: sides(8)[index], east: sides(9)[index])
     }
 
-    private static func bytes(count: Int) -> Int { headBytes + count * (nodeBytes + lowBytes + MemoryLayout<Bounds>.stride) }
+    /// Size of the block without the signature.
+    static func bytes(count: Int) -> Int { headBytes + count * (nodeBytes + lowBytes + MemoryLayout<Bounds>.stride) }
 
     private static var headBytes: Int { MemoryLayout<Int>.stride }
     private static var nodeBytes: Int { MemoryLayout<Node>.stride }

@@ -8,7 +8,9 @@ struct LeafEdit {
 extension Child<Leaf> {
     /// - Parameter rows: in their order
     init(_ rows: some RandomAccessCollection<Leaf.Row>, low: LeafKey, _ blocks: inout RetiredBlocks) {
-        let leaf = Leaf(count: rows.count, payloadBytes: rows.reduce(0) { $0 + $1.payload.count }, &blocks)
+        let leaf = Leaf(
+            count: rows.count, payloadBytes: rows.reduce(0) { $0 + $1.payload.count },
+            wordBytes: rows.reduce(0) { $0 + $1.words.count }, &blocks)
         for (index, row) in rows.enumerated() { leaf.write(row, at: index) }
         self.init(node: leaf, low: low, bounds: leaf.bounds)
     }
@@ -50,7 +52,9 @@ private struct Piece {
 
     var count: Int { kept.count + (new == nil ? 0 : 1) }
 
-    func payloadBytes(in leaf: Leaf) -> Int { leaf.payloadRange(kept).count + (new?.payload.count ?? 0) }
+    func payloadBytes(in leaf: Leaf) -> Int { leaf.payloads.range(kept).count + (new?.payload.count ?? 0) }
+
+    func wordBytes(in leaf: Leaf) -> Int { leaf.texts.range(kept).count + (new?.words.count ?? 0) }
 
     func rows(in leaf: Leaf) -> [Leaf.Row] { kept.map { leaf[$0] } + [new].compactMap { $0 } }
 }
@@ -62,7 +66,9 @@ extension Leaf: TreeNode {
         blocks.replace(block, bytes)
         if count == 0 { return [] }
         if count > Leaf.capacity { return Child.leaves(of: pieces.flatMap { $0.rows(in: self) }, &blocks) }
-        let new = Leaf(count: count, payloadBytes: pieces.reduce(0) { $0 + $1.payloadBytes(in: self) }, &blocks)
+        let new = Leaf(
+            count: count, payloadBytes: pieces.reduce(0) { $0 + $1.payloadBytes(in: self) },
+            wordBytes: pieces.reduce(0) { $0 + $1.wordBytes(in: self) }, &blocks)
         var row = 0
         for piece in pieces {
             new.write(piece.kept, of: self, at: row)

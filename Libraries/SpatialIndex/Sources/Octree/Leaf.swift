@@ -10,7 +10,7 @@ struct Leaf: BitwiseCopyable, Sendable {
     /// leaves, so a smaller leaf makes searches slower.
     static let capacity = 64
 
-    /// A point of a leaf. The payload points into another leaf or into a batch.
+    /// A point of a leaf. Payload and words point into another leaf or into a batch.
     struct Row {
         var id: Int64
         var tag: Int64
@@ -18,30 +18,32 @@ struct Leaf: BitwiseCopyable, Sendable {
         var version: Int32
         var location: PointIndex.Location
         var payload: Column<UInt8>
+        var words: Column<UInt8>
 
         var key: LeafKey { LeafKey(cell: OctreeCell(location.vector), id: id) }
         /// The place in the leaf. The complement reverses the order of the last moments.
         var order: (Int64, Int64) { (~location.span.upperBound, id) }
     }
 
-    /// The count, then one column after another: x, y, z, latitudes, longitudes, first and last moments, ids, tags, notes, versions,
-    /// ends of the payloads; then the payloads.
+    /// The count and the bytes of the words, then one column after another: x, y, z, latitudes, longitudes, first and last moments, ids,
+    /// tags, notes, versions, ends of the payloads, and ends of the words if a row has words; then the words, and the payloads.
     let block: Block
 
     /// Allocates a leaf. The caller then writes each row, from the first to the last.
-    init(count: Int, payloadBytes: Int, _ blocks: inout RetiredBlocks) {
-        block = blocks.allocate(Self.headBytes + count * Self.columnBytes + payloadBytes)
-        block.count = count
+    init(count: Int, payloadBytes: Int, wordBytes: Int, _ blocks: inout RetiredBlocks) {
+        block = blocks.allocate(Self.headBytes + count * Self.columnBytes(wordBytes) + wordBytes + payloadBytes)
+        (block.count, block.wordBytes) = (count, wordBytes)
     }
 
     var count: Int { block.count }
 
     /// Size of the block.
-    var bytes: Int { Self.headBytes + count * Self.columnBytes + payloadRange(0..<count).count }
+    var bytes: Int { firstText + block.wordBytes + payloads.range(0..<count).count }
 
     private static let headBytes = MemoryLayout<Int>.stride
-    /// Bytes of one row in all columns, without the payload.
-    private static let columnBytes = 88
+    /// Bytes of one row in all columns, without payload and words.
+    private static func columnBytes(_ wordBytes: Int) -> Int { wordBytes == 0 ? 88 : 92 }
+    private var firstText: Int { Self.headBytes + count * Self.columnBytes(block.wordBytes) }
 
     func id(_ row: Int) -> Int64 { column(56, Int64.self)[row] }
 
@@ -51,18 +53,17 @@ struct Leaf: BitwiseCopyable, Sendable {
 
     func version(_ row: Int) -> Int32 { column(80, Int32.self)[row] }
 
-    func payload(_ row: Int) -> Column<UInt8> { payload(payloadRange(row..<row + 1)) }
+    func payload(_ row: Int) -> Column<UInt8> { payloads[row] }
 
-    /// The bytes of payloads. Those of neighbouring rows are contiguous.
-    private func payload(_ range: Range<Int>) -> Column<UInt8> {
-        block.column(UInt8.self, after: Self.headBytes + count * Self.columnBytes + range.lowerBound, count: range.count)
+    var payloads: LeafTexts { LeafTexts(block: block, start: firstText + block.wordBytes, ends: column(84, UInt32.self)) }
+
+    /// The words of each row. They come before the payloads, so that the leaf's first bytes tell where they are.
+    var texts: LeafTexts {
+        LeafTexts(block: block, start: firstText, ends: column(88, UInt32.self, rows: block.wordBytes == 0 ? 0 : count))
     }
 
-    func payloadRange(_ rows: Range<Int>) -> Range<Int> {
-        let ends = column(84, UInt32.self)
-        func start(_ row: Int) -> Int { row == 0 ? 0 : Int(ends[row - 1]) }
-        return start(rows.lowerBound)..<start(rows.upperBound)
-    }
+    /// The words of all rows.
+    var words: Column<UInt8> { texts.bytes(0..<block.wordBytes) }
 
     /// The row of an id. A scan, because its loads do not wait for each other.
     func row(of id: Int64) -> Int? {
@@ -77,7 +78,8 @@ struct Leaf: BitwiseCopyable, Sendable {
 
     subscript(row: Int) -> Row {
         Row(
-            id: id(row), tag: tag(row), note: note(row), version: version(row), location: location(row), payload: payload(row))
+            id: id(row), tag: tag(row), note: note(row), version: version(row), location: location(row), payload: payload(row),
+            words: texts[row])
     }
 
     /// The box around one point.
@@ -146,7 +148,7 @@ struct Leaf: BitwiseCopyable, Sendable {
     }
 }
 
-/// Writing, only while the leaf is made, and in the order of the rows: each payload follows the payload of the row before.
+/// Writing, only while the leaf is made, and in the order of the rows: each text follows the text of the row before.
 extension Leaf {
     func write(_ new: Row, at row: Int) {
         column(0, Double.self)[row] = new.location.vector.x
@@ -160,9 +162,8 @@ extension Leaf {
         column(64, Int64.self)[row] = new.tag
         column(72, UInt64.self)[row] = new.note
         column(80, Int32.self)[row] = new.version
-        let start = payloadRange(0..<row).upperBound
-        column(84, UInt32.self)[row] = UInt32(start + new.payload.count)
-        payload(start..<start + new.payload.count).copy(new.payload)
+        payloads.write(new.payload, at: row)
+        texts.write(new.words, at: row)
     }
 
     func write(_ rows: Range<Int>, of other: Leaf, at row: Int) {
@@ -172,13 +173,8 @@ extension Leaf {
         // All columns before the versions have values of 8 bytes.
         for offset in stride(from: 0, to: 80, by: 8) { copy(offset, UInt64.self) }
         copy(80, Int32.self)
-        let start = payloadRange(0..<row).upperBound
-        let range = other.payloadRange(rows)
-        let (ends, otherEnds) = (column(84, UInt32.self)[row..<row + rows.count], other.column(84, UInt32.self)[rows])
-        // Modulo 2³², because a payload may move towards the beginning of the leaf.
-        let shift = UInt32(truncatingIfNeeded: start - range.lowerBound)
-        for index in 0..<rows.count { ends[index] = otherEnds[index] &+ shift }
-        payload(start..<start + range.count).copy(other.payload(range))
+        payloads.write(rows, of: other.payloads, at: row)
+        texts.write(rows, of: other.texts, at: row)
     }
 }
 

@@ -7,12 +7,17 @@ public struct BoxQuery: Sendable, Hashable {
     public var limit: Int
     /// Only points with larger ids are found.
     public var after: Int64?
+    /// Only points with these words are found; `nil` finds points with any words and without.
+    public var words: PointIndex.WordQuery?
 
-    public init(box: DegreeBox, window: ClosedRange<Int64>? = nil, limit: Int, after: Int64? = nil) {
+    public init(
+        box: DegreeBox, window: ClosedRange<Int64>? = nil, limit: Int, after: Int64? = nil, words: PointIndex.WordQuery? = nil
+    ) {
         self.box = box
         self.window = window
         self.limit = limit
         self.after = after
+        self.words = words
     }
 }
 
@@ -120,10 +125,12 @@ private struct BoxHits: TreeVisitor, Sendable {
     private(set) var leaves: [Leaf] = []
 
     init(_ query: BoxQuery) {
-        filter = PointFilter(box: query.box, window: query.window ?? .min ... .max)
+        filter = PointFilter(box: query.box, window: query.window ?? .min ... .max, words: query.words)
         after = query.after
         enough = query.limit + 1
     }
+
+    func candidates<Node>(_ children: Children<Node>) -> UInt64 { filter.candidates(children) }
 
     mutating func step<Node>(_ children: Children<Node>, _ index: Int) -> TreeStep { filter.step(children, index) }
 

@@ -8,12 +8,18 @@ public struct ClusterQuery: Sendable, Hashable {
     public var latitudes: [Double]
     /// The longitudes between two columns, from west to east. A point on such a longitude is in the eastern column.
     public var longitudes: [Double]
+    /// Only points with these words are counted; `nil` counts points with any words and without.
+    public var words: PointIndex.WordQuery?
 
-    public init(box: DegreeBox, window: ClosedRange<Int64>? = nil, latitudes: [Double], longitudes: [Double]) {
+    public init(
+        box: DegreeBox, window: ClosedRange<Int64>? = nil, latitudes: [Double], longitudes: [Double],
+        words: PointIndex.WordQuery? = nil
+    ) {
         self.box = box
         self.window = window
         self.latitudes = latitudes
         self.longitudes = longitudes
+        self.words = words
     }
 }
 
@@ -63,7 +69,7 @@ private struct CellCounts: TreeVisitor, Sendable {
     private var cells: [(count: Int, box: DegreeBox)]
 
     init(_ query: ClusterQuery) {
-        filter = PointFilter(box: query.box, window: query.window ?? .min ... .max)
+        filter = PointFilter(box: query.box, window: query.window ?? .min ... .max, words: query.words)
         (latitudes, longitudes) = (query.latitudes, query.longitudes)
         cells = Array(repeating: (0, .empty), count: (latitudes.count + 1) * (longitudes.count + 1))
     }
@@ -74,6 +80,8 @@ private struct CellCounts: TreeVisitor, Sendable {
             return cell.count == 0 ? nil : PointIndex.Cluster(row: row, column: column, count: cell.count, box: cell.box)
         }
     }
+
+    func candidates<Node>(_ children: Children<Node>) -> UInt64 { filter.candidates(children) }
 
     mutating func step<Node>(_ children: Children<Node>, _ index: Int) -> TreeStep {
         let step = filter.step(children, index)

@@ -9,15 +9,19 @@ public struct NearestQuery: Sendable, Hashable {
     public var limit: Int
     /// Results come after this place in the order.
     public var after: Cursor?
+    /// Only points with these words are found; `nil` finds points with any words and without.
+    public var words: PointIndex.WordQuery?
 
     public init(
-        centre: UnitVector, squaredChord: Double = .infinity, window: ClosedRange<Int64>? = nil, limit: Int, after: Cursor? = nil
+        centre: UnitVector, squaredChord: Double = .infinity, window: ClosedRange<Int64>? = nil, limit: Int, after: Cursor? = nil,
+        words: PointIndex.WordQuery? = nil
     ) {
         self.centre = centre
         self.squaredChord = squaredChord
         self.window = window
         self.limit = limit
         self.after = after
+        self.words = words
     }
 
     /// The place of a point in the order of one search. The point need not exist.

@@ -28,6 +28,7 @@ public struct NearestSearch: PointSearch {
     private let snapshot: PointIndex.Snapshot
     private let centre: UnitVector
     private let window: ClosedRange<Int64>?
+    private let words: PointIndex.WordQuery?
     /// One hit more than the limit tells whether there is another page.
     private let enough: Int
     /// The selection runs at this number of hits: first when there are enough, and then when there are half as many more, which
@@ -47,6 +48,7 @@ public struct NearestSearch: PointSearch {
         self.snapshot = snapshot
         centre = query.centre
         window = query.window
+        words = query.words
         enough = query.limit + 1
         selectAt = enough
         after = query.after.map { ($0.squaredChord, $0.id) } ?? (-1, 0)
@@ -92,8 +94,10 @@ public struct NearestSearch: PointSearch {
         _ candidate: (Node, Bool, Int) -> Candidate.Node
     ) {
         work.looked(atChildren: children.count)
+        let withWords = words.map(children.candidates) ?? .max
+        if withWords == 0 { return }
         children.nearest(to: centre, into: chords)
-        for index in 0..<children.count where chords[index] <= bound {
+        for index in 0..<children.count where chords[index] <= bound && withWords &>> UInt64(index) & 1 == 1 {
             if after.squaredChord > 0, children.farthest(index, from: centre) < after.squaredChord { continue }
             var isMixed = false
             if let window {
@@ -107,13 +111,16 @@ public struct NearestSearch: PointSearch {
     private mutating func look(into leaf: Leaf, mixed: Int32?, _ chords: Column<Double>, _ work: inout VisitBudget) {
         work.read(leaves: 1)
         let before = hits.count
-        if let window, let mixed {
+        if let words {
+            let (rows, count) = (words.rows(of: leaf), leaf.count)
+            if rows == 0 { return }
+            leaf.forEachRow(of: count, overlapping: window ?? .min ... .max) { row in
+                if rows &>> UInt64(row) & 1 == 1 { measure(row, of: leaf, count) }
+            }
+        } else if let window, let mixed {
             // Computes chords only for the rows that overlap the window, because often these are few.
             let count = Int(mixed)
-            leaf.forEachRow(of: count, overlapping: window) { row in
-                let chord = leaf.vector(row, of: count).squaredChord(to: centre)
-                if chord <= bound && chord >= after.squaredChord { add(row, of: leaf, chord) }
-            }
+            leaf.forEachRow(of: count, overlapping: window) { row in measure(row, of: leaf, count) }
         } else {
             leaf.squaredChords(to: centre, into: chords)
             for row in 0..<leaf.count where chords[row] <= bound && chords[row] >= after.squaredChord {
@@ -121,6 +128,12 @@ public struct NearestSearch: PointSearch {
             }
         }
         keep(leaf, hits.count - before, &work)
+    }
+
+    @inline(__always)
+    private mutating func measure(_ row: Int, of leaf: Leaf, _ count: Int) {
+        let chord = leaf.vector(row, of: count).squaredChord(to: centre)
+        if chord <= bound && chord >= after.squaredChord { add(row, of: leaf, chord) }
     }
 
     private mutating func add(_ row: Int, of leaf: Leaf, _ chord: Double) {

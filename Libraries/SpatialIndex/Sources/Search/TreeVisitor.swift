@@ -1,5 +1,8 @@
 /// A search that walks down the tree.
 protocol TreeVisitor {
+    /// The children that may have points with the words of the search, one bit each (``Children/candidates(for:)``).
+    func candidates<Node>(_ children: Children<Node>) -> UInt64
+
     /// Chooses what the search does with a child, from the bounds that the parent stores. The walk may ask again for a child that is
     /// not skipped.
     mutating func step<Node>(_ children: Children<Node>, _ index: Int) -> TreeStep
@@ -17,25 +20,38 @@ enum TreeStep {
     case take
 }
 
-/// Selects the points in a box with spans that overlap a window.
+/// Selects the points in a box with spans that overlap a window, and with some words.
 struct PointFilter {
     var box: DegreeBox
     var window: ClosedRange<Int64>
+    var words: PointIndex.WordQuery?
+
+    func candidates<Node>(_ children: Children<Node>) -> UInt64 { words.map(children.candidates) ?? .max }
 
     func step<Node>(_ children: Children<Node>, _ index: Int) -> TreeStep {
         let degrees = children.degrees(index)
         if !box.overlaps(degrees) || children.isOutside(window, index) { return .skip }
-        return box.contains(degrees) && children.isInside(window, index) ? .take : .filter
+        return words == nil && box.contains(degrees) && children.isInside(window, index) ? .take : .filter
     }
 
     func contains(_ row: Int, of leaf: Leaf) -> Bool {
-        (leaf.starts[row]...leaf.ends[row]).overlaps(window) && box.contains(leaf.degrees(row, of: leaf.count))
+        guard (leaf.starts[row]...leaf.ends[row]).overlaps(window), box.contains(leaf.degrees(row, of: leaf.count)) else {
+            return false
+        }
+        return words?.matches(leaf.texts[row]) ?? true
     }
 
     /// Calls a closure with each row of a leaf that passes the filter.
     /// - Parameter step: what the search chose for the leaf
     @inline(__always)
     func forEachRow(of leaf: Leaf, _ count: Int, _ step: TreeStep, _ body: (Int) -> Void) {
+        if let words {
+            let rows = words.rows(of: leaf)
+            if rows == 0 { return }
+            return leaf.forEachRow(of: count, overlapping: window) { row in
+                if rows &>> UInt64(row) & 1 == 1, box.contains(leaf.degrees(row, of: count)) { body(row) }
+            }
+        }
         leaf.forEachRow(of: count, overlapping: window) { row in
             if step == .take || box.contains(leaf.degrees(row, of: count)) { body(row) }
         }
@@ -47,10 +63,11 @@ extension Children {
         from key: LeafKey?, of _: Int, _: TreeStep, _ visitor: inout some TreeVisitor, _ work: inout VisitBudget
     ) -> LeafKey? {
         var key = key
+        let candidates = visitor.candidates(self)
         for index in (key.map(index(for:)) ?? 0)..<count {
             if work.isUsedUp { return lows[index] }
             // A node in which the walk goes on is not skipped, and a visitor may choose that again.
-            let step = visitor.step(self, index)
+            let step = candidates &>> UInt64(index) & 1 == 1 ? visitor.step(self, index) : .skip
             work.looked(atChildren: 1)
             if step != .skip, let rest = node(index).walk(from: key, of: counts[index], step, &visitor, &work) { return rest }
             key = nil
