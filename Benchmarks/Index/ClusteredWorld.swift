@@ -13,6 +13,7 @@ struct ClusteredWorld: Sendable {
         var owner: Int64
         var location: PointIndex.Location
         var json: [UInt8]
+        var words: [UInt8]
     }
 
     private struct City {
@@ -27,6 +28,8 @@ struct ClusteredWorld: Sendable {
     private let places: [City]
     private let weights: [Double]
     private var generator: SeededGenerator
+    /// Whether events have words, about as many as those of their names and addresses.
+    var hasWords = false
 
     var cities: Int { places.count }
 
@@ -61,7 +64,7 @@ struct ClusteredWorld: Sendable {
 
     mutating func put(_ id: Int64, version: Int32, in batch: inout PointIndex.Batch) {
         let event = gathering(id)
-        batch.put(id, tag: event.owner, version: version, at: event.location, payload: event.json)
+        batch.put(id, tag: event.owner, version: version, at: event.location, payload: event.json, words: event.words)
     }
 
     mutating func gathering(_ id: Int64) -> Gathering {
@@ -71,7 +74,15 @@ struct ClusteredWorld: Sendable {
         let (place, start) = (event.details.coordinates, event.details.startedAt.milliseconds)
         let location = PointIndex.Location(
             latitude: place.lat, longitude: place.lon, span: start...start + Self.lengthMilliseconds)
-        return Gathering(id: id, owner: event.owner.rawValue, location: location, json: json)
+        return Gathering(id: id, owner: event.owner.rawValue, location: location, json: json, words: hasWords ? words(event) : [])
+    }
+
+    /// One event in 1,000 is of chess, and the others are of 20,000 other games.
+    private func words(_ event: Event) -> [UInt8] {
+        var generator = SeededGenerator(seed: UInt64(bitPattern: event.id.rawValue))
+        let game = generator.next() % 20_000_000
+        let name = game % 1_000 == 0 ? "Chess" : UInt32(truncatingIfNeeded: game / 1_000 &* 0x9E37_79B1).letters
+        return FoldedWords("\(name) evening", event.details.address ?? "").utf8
     }
 
     mutating func event(_ id: Int64) -> Event {

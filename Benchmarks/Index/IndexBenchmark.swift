@@ -25,17 +25,25 @@ struct IndexBenchmark: ParsableCommand {
     @Flag(help: "Give each event a category and a time zone.")
     var texts = false
 
+    @Flag(help: "Events have words, and searches with words are measured, too.")
+    var words = false
+
     func run() throws {
         var world = try ClusteredWorld(seed: 1, hasTexts: texts)
+        world.hasWords = words
         render(&world)
         let index = PointIndex()
         let filled = fill(index, from: &world)
-        print("\(events) events, \(filled.jsonBytes / events) bytes of JSON each, around \(world.cities) cities")
+        print(
+            "\(events) events, \(filled.jsonBytes / events) bytes of JSON and \(filled.wordBytes / events) of words each, around \(world.cities) cities"
+        )
         print("filled in \(filled.seconds.rounded(2)) s: \((Double(events) / filled.seconds).rounded(0)) events a second")
         report(index, jsonBytes: filled.jsonBytes)
         let reading = Reading(index: index, centres: (0..<10_000).map { _ in world.place() }, events: events, seconds: seconds)
         reading.measure()
-        Maps(index: index, centres: reading.centres, seconds: seconds).measure()
+        let maps = Maps(index: index, centres: reading.centres, seconds: seconds)
+        maps.measure()
+        if words { maps.measureWords() }
         do {
             let other = PointIndex()
             _ = fill(other, from: &world)
@@ -64,16 +72,19 @@ struct IndexBenchmark: ParsableCommand {
         print("rendered: \((Double(some * repetitions) / clock.seconds).rounded(0)) events a second of one processor")
     }
 
-    private func fill(_ index: PointIndex, from world: inout ClusteredWorld) -> (seconds: Double, jsonBytes: Int) {
+    private func fill(_ index: PointIndex, from world: inout ClusteredWorld) -> (
+        seconds: Double, jsonBytes: Int, wordBytes: Int
+    ) {
         var (batch, bulkLoad) = (PointIndex.Batch(), PointIndex.BulkLoad())
-        var (jsonBytes, seconds) = (0, 0.0)
+        var (jsonBytes, wordBytes, seconds) = (0, 0, 0.0)
         for start in stride(from: 1, through: events, by: 1_000) {
             let some = (start..<min(start + 1_000, events + 1)).map { world.gathering(Int64($0)) }
             let clock = ThreadClock()
             batch.removeAll()
             for event in some {
-                jsonBytes += event.json.count
-                batch.put(event.id, tag: event.owner, version: 1, at: event.location, payload: event.json)
+                (jsonBytes, wordBytes) = (jsonBytes + event.json.count, wordBytes + event.words.count)
+                batch.put(
+                    event.id, tag: event.owner, version: 1, at: event.location, payload: event.json, words: event.words)
             }
             bulkLoad.put(batch)
             seconds += clock.seconds
@@ -81,7 +92,7 @@ struct IndexBenchmark: ParsableCommand {
         // It runs on all cores.
         let start = ContinuousClock.now
         index.fill(from: &bulkLoad, position: 0)
-        return (seconds + (ContinuousClock.now - start) / .seconds(1), jsonBytes)
+        return (seconds + (ContinuousClock.now - start) / .seconds(1), jsonBytes, wordBytes)
     }
 
     private func report(_ index: PointIndex, jsonBytes: Int) {

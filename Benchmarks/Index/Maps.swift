@@ -47,6 +47,39 @@ struct Maps {
         }
     }
 
+    func measureWords() {
+        print("searches with a word:")
+        let view = view(of: 50_000)
+        for (name, word) in [("of one event in 1,000", " ches"), ("that no event has", " zither"), ("of every event", " mark")] {
+            let words = PointIndex.WordQuery(beginnings: Array(word.utf8))
+            rate("nearest 20, \(name)") { count in
+                let centre = centres[count % centres.count]
+                let query = NearestQuery(
+                    centre: UnitVector(latitude: centre.lat, longitude: centre.lon), limit: 20, words: words)
+                return snapshot.search(query).result().count
+            }
+            rate("page of 1,000 of a view of 50,000, \(name)") { _ in
+                snapshot.search(BoxQuery(box: view, limit: 1_000, words: words)).result().count
+            }
+            let query = clusters(zoom: 4, nil, words)
+            rate("clusters of the whole Earth, \(name)") { _ in snapshot.search(query).result().reduce(0) { $0 + $1.count } }
+        }
+    }
+
+    /// A box around a place with at least that number of events, or with the whole Earth.
+    private func view(of events: Int) -> DegreeBox {
+        let centre = centres[0]
+        return stride(from: 0.1, to: 180, by: 0.1).lazy.map { reach in
+            DegreeBox(
+                south: max(-90, centre.lat - reach), west: max(-180, centre.lon - reach), north: min(90, centre.lat + reach),
+                east: min(180, centre.lon + reach))
+        }
+        .first { box in
+            let query = ClusterQuery(box: box, latitudes: [], longitudes: [])
+            return snapshot.search(query).result().reduce(0) { $0 + $1.count } >= events
+        } ?? Self.earth
+    }
+
     /// Each search without the window and with it in turn, because the speed of a machine varies from minute to minute.
     private func measureNearest() {
         print("nearest 100 in a window:")
@@ -105,12 +138,14 @@ struct Maps {
     }
 
     /// The whole Earth in cells of 64 x 64 pixels of the Web Mercator projection, as the API cuts a view.
-    private func clusters(zoom: Int, _ window: ClosedRange<Int64>?) -> ClusterQuery {
+    private func clusters(
+        zoom: Int, _ window: ClosedRange<Int64>?, _ words: PointIndex.WordQuery? = nil
+    ) -> ClusterQuery {
         let side = Double(4 << zoom)
         let edges = (1..<4 << zoom).map { Double($0) / side }
         return ClusterQuery(
             box: Self.earth, window: window, latitudes: edges.map { atan(sinh(.pi * (2 * $0 - 1))) * 180 / .pi },
-            longitudes: edges.map { 360 * $0 - 180 })
+            longitudes: edges.map { 360 * $0 - 180 }, words: words)
     }
 
     /// - Parameter search: gets a number that grows, and returns the number of events
