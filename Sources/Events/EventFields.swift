@@ -12,7 +12,7 @@ package struct EventFields {
     /// The longest name and the longest address, in Unicode scalars.
     static let textLimit = 255
 
-    private let fields: JSON
+    let fields: JSON
     package private(set) var errors: [FieldError] = []
 
     package init(_ fields: JSON) { self.fields = fields }

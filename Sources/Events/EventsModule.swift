@@ -39,6 +39,9 @@ public final class EventsModule: Sendable {
     let rowsByID: BatchedLookup<EventID, Event>
     /// Maximum number of readers that wait for a row: 16 MB of descriptions of 4,000 emoji.
     private static let rowReaders = 1_000
+    let dependencies: Dependencies
+    /// The id of the log's first recorded event, once it is known.
+    let origin = Mutex<UUID?>(nil)
     private let commands: CommandHandler
     private let ids: IDAllocator
 
@@ -62,6 +65,7 @@ public final class EventsModule: Sendable {
         self.index = index
         self.changes = changes
         self.render = render
+        self.dependencies = dependencies
         commands = CommandHandler(
             log: log, database: database, dependencies: dependencies,
             state: StateReader(of: EventsProjection(), client: database))

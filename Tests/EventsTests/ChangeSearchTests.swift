@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func `a box or a circle is the area, and a circle has a radius of 20 km if none is named`() throws {
-        func area(_ query: String) throws -> ChangeArea { try ChangeSearch(JSON(query: query.utf8)).area }
+        func area(_ query: String) throws -> EventArea { try ChangeSearch(JSON(query: query.utf8)).area }
         #expect(try area("bbox=1,2,3,4") == .box(DegreeBox(south: 2, west: 1, north: 4, east: 3)))
         #expect(try area("lat=1&lon=2&radius=3") == .circle(centre: Coordinates(lat: 1, lon: 2), radius: 3))
         #expect(try area("lat=1&lon=2") == .circle(centre: Coordinates(lat: 1, lon: 2), radius: 20))

@@ -7,12 +7,12 @@ import Testing
 @testable import Events
 
 @Suite struct `The index of subscriptions` {
-    private static func subscription(_ number: Int, _ area: ChangeArea) -> ChangeSubscription {
+    private static func subscription(_ number: Int, _ area: EventArea) -> ChangeSubscription {
         ChangeSubscription(number, ChangeSearch(area: area), after: 0, sink: { _ in }) { _ in nil }
     }
 
     /// Small and large areas, also at the date line, at the poles and on the edges of cells.
-    private static func area(using generator: inout SeededGenerator) -> ChangeArea {
+    private static func area(using generator: inout SeededGenerator) -> EventArea {
         let size = pow(10, Double.random(in: -4...0, using: &generator))
         if Bool.random(using: &generator) {
             let centre = point(using: &generator)

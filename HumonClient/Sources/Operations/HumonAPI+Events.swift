@@ -1,3 +1,5 @@
+public import Foundation
+
 extension HumonAPI {
     private struct Reference: Decodable, Sendable { var id: Event.ID }
 
@@ -15,6 +17,17 @@ extension HumonAPI {
         let response = try await requester.send(.get("/v1/events/\(id)"))
         guard let tag = response.head["etag"] else { throw HumonError.unusableResponse("the event has no version") }
         return Versioned(value: try Requester.decoded(Event.self, response.body), version: Version(rawValue: tag))
+    }
+
+    /// An event as iCalendar (RFC 5545), for a calendar program to import. It has the whole event.
+    /// - Throws: the code `eventCancelled` for an event that was cancelled 30 days ago
+    public func calendar(of id: Event.ID) async throws -> Data { try await requester.send(.get("/v1/events/\(id).ics")).body }
+
+    /// The events of a region as iCalendar (RFC 5545), from 30 days ago to a year ahead: the next 400 and the last 100. A calendar program
+    /// subscribes to the same address, and reads it again each hour.
+    /// - Throws: the code `validationFailed` for a region with more than 5,000 events a day
+    public func calendar(in region: Region) async throws -> Data {
+        try await requester.send(.get("/v1/events.ics", region.query)).body
     }
 
     /// Changes some fields of an event of this user.

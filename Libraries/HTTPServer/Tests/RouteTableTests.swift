@@ -10,6 +10,7 @@ import Testing
         Route(.get, "/v1/events/{id}", "get") { _, _ in Response() },
         Route(.patch, "/v1/events/{id}", "update") { _, _ in Response() },
         Route(.get, "/v1/events/{id}/attendances", "attendances") { _, _ in Response() },
+        Route(.get, "/v1/events/{id}.ics", "calendar") { _, _ in Response() },
     ]
     private let table = RouteTable(routes)
 
@@ -28,9 +29,18 @@ import Testing
 
     @Test func `a route with one handler runs it in a task, also if the handler is synchronous`() {
         #expect(Self.routes.allSatisfy { $0.respondImmediately == nil })
-        #expect(Self.routes.map(\.limit) == [.reading, .writing, .reading, .writing, .reading])
+        #expect(Self.routes.map(\.limit) == [.reading, .writing, .reading, .writing, .reading, .reading])
         let immediate = Route.immediate(.get, "/") { _, _ in Response() }
         #expect(immediate.respondImmediately != nil)
+    }
+
+    @Test func `a suffix behind a parameter takes precedence over the parameter alone`() {
+        #expect(found(.get, "/v1/events/7.ics") == "calendar(7)")
+        #expect(found(.get, "/v1/events/7.ics.ics") == "calendar(7.ics)")
+        #expect(found(.get, "/v1/events/.ics") == "get(.ics)")
+        #expect(found(.get, "/v1/events/7.ics/attendances") == "attendances(7.ics)")
+        #expect(found(.patch, "/v1/events/7.ics") == nil)
+        #expect(table.methods(at: "/v1/events/7.ics") == [.get, .head])
     }
 
     @Test func `a literal path segment takes precedence over a parameter`() {

@@ -1,12 +1,5 @@
 internal import Encoding
-public import SpatialIndex
-
-/// An area of the sphere that a list of events shows.
-public enum ChangeArea: Sendable, Hashable {
-    case box(DegreeBox)
-    /// - Parameter radius: in kilometres on the surface
-    case circle(centre: Coordinates, radius: Double)
-}
+internal import SpatialIndex
 
 /// Decides whether a list shows an event: the same tests as in the searches of lists.
 struct ChangeFilter: Sendable {

@@ -83,7 +83,7 @@ struct ChangeRing: Sendable {
 
     /// The changes after a position that concern the lists with an area and a filter, in order; `nil` if the ring does not have all of
     /// them any longer, or if they are more than a replay may have.
-    func missed(after position: Int64, in area: ChangeArea, _ filter: ChangeFilter) -> [Missed]? {
+    func missed(after position: Int64, in area: EventArea, _ filter: ChangeFilter) -> [Missed]? {
         guard position >= floor else { return nil }
         let (latitudes, longitudes) = area.degrees
         func isNear(_ place: EventPlace?) -> Bool {

@@ -9,7 +9,7 @@ final class ChangeSubscription: Sendable {
     typealias Lookup = @Sendable (EventID) -> HeldEvent?
 
     let number: Int
-    let area: ChangeArea
+    let area: EventArea
     let filter: ChangeFilter
     /// The client has everything up to this cursor; `nil` if its cursor is not one of this log.
     let after: LogCursor?

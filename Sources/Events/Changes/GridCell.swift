@@ -20,7 +20,7 @@ struct GridCell: Hashable, Sendable {
     }
 
     /// The cells that an area touches.
-    static func cells(of area: ChangeArea, level: Int) -> Set<GridCell> {
+    static func cells(of area: EventArea, level: Int) -> Set<GridCell> {
         let (latitudes, longitudes) = area.degrees
         let rows = row(latitudes.lowerBound, level)...row(latitudes.upperBound, level)
         let lines = longitudes.map { line($0.lowerBound, level)...line($0.upperBound, level) }
@@ -28,7 +28,7 @@ struct GridCell: Hashable, Sendable {
     }
 
     /// The finest level, up to `deepest`, with cells as large as the area.
-    static func level(of area: ChangeArea, deepest: Int) -> Int {
+    static func level(of area: EventArea, deepest: Int) -> Int {
         let (latitudes, longitudes) = area.degrees
         let height = latitudes.upperBound - latitudes.lowerBound
         let width = longitudes.reduce(0) { $0 + $1.upperBound - $1.lowerBound }
@@ -48,7 +48,7 @@ struct GridCell: Hashable, Sendable {
     }
 }
 
-extension ChangeArea {
+extension EventArea {
     /// The latitudes and the ranges of longitudes that together contain the area.
     var degrees: (latitudes: ClosedRange<Double>, longitudes: [ClosedRange<Double>]) {
         switch self {

@@ -44,7 +44,7 @@ struct SubscriptionIndex {
         }
     }
 
-    private static func cells(of area: ChangeArea) -> (level: Int, cells: Set<GridCell>) {
+    private static func cells(of area: EventArea) -> (level: Int, cells: Set<GridCell>) {
         let level = GridCell.level(of: area, deepest: deepestLevel)
         return (level, GridCell.cells(of: area, level: level))
     }

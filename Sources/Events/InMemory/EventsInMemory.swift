@@ -5,7 +5,7 @@ internal import SpatialIndex
 internal import Synchronization
 internal import Users
 
-/// The live events of a node in its index, and beside it the ids of each user's events.
+/// The live events of a node in its index, and beside it the ids of each user's events, and the events that were cancelled lately.
 ///
 /// Thread-safe: requests read the content while ``InMemoryReadModel`` changes it. The model makes one change at a time.
 package final class EventsInMemory: Sendable {
@@ -17,8 +17,8 @@ package final class EventsInMemory: Sendable {
     /// Whether a comparison is under way.
     let isCompared = Mutex(false)
     private let listener: (any EventChangeListener)?
-    /// The owners of the events in the index; `nil` while nothing is loaded.
-    private let owned = Mutex<OwnedEvents?>(nil)
+    /// What is beside the index; `nil` while nothing is loaded.
+    private let beside = Mutex<(owned: OwnedEvents, cancelled: CancelledEvents)?>(nil)
 
     /// - Parameters:
     ///   - limitBytes: the size of the content from which on this node takes no new events
@@ -37,19 +37,27 @@ package final class EventsInMemory: Sendable {
     var count: Int { index.snapshot.count }
 
     /// An earlier state counts while a reader holds it.
-    var bytes: Int { presentBytes + index.backlogBytes }
+    var bytes: Int {
+        let cancelled = beside.withLock { $0?.cancelled.index }
+        return presentBytes + index.backlogBytes + (cancelled.map { $0.snapshot.bytes + $0.backlogBytes } ?? 0)
+    }
 
     private var presentBytes: Int {
         let snapshot = index.snapshot
-        return snapshot.bytes + (owned.withLock { $0?.bytes(of: snapshot.count) } ?? 0)
+        return snapshot.bytes + (beside.withLock { $0?.owned.bytes(of: snapshot.count) } ?? 0)
     }
 
     /// The number of a user's live events; `nil` while nothing is loaded.
-    func count(of owner: UserID) -> Int? { owned.withLock { $0?.count(of: owner) } }
+    func count(of owner: UserID) -> Int? { beside.withLock { $0?.owned.count(of: owner) } }
 
     /// The ids of a user's live events before an event, newest first; `nil` while nothing is loaded.
     func page(of owner: UserID, before event: EventID?, limit: Int) -> [EventID]? {
-        owned.withLock { $0?.page(of: owner, before: event, limit: limit) }
+        beside.withLock { $0?.owned.page(of: owner, before: event, limit: limit) }
+    }
+
+    /// The live events and those that were cancelled lately, at one position; `nil` while nothing is loaded.
+    var calendar: (live: EventIndex.Snapshot, cancelled: EventIndex.Snapshot)? {
+        beside.withLock { $0.map { (index.snapshot, $0.cancelled.index.snapshot) } }
     }
 
     /// Reads the tables of the read model in one transaction.
@@ -63,7 +71,7 @@ package final class EventsInMemory: Sendable {
         try await rows.copy(connection)
         return { [self] cursor in
             let loaded = rows.fill(index, at: cursor)
-            owned.withLock { $0 = loaded }
+            beside.withLock { $0 = loaded }
             listener?.indexLoaded(at: cursor)
         }
     }
@@ -72,9 +80,10 @@ package final class EventsInMemory: Sendable {
     func apply(_ events: [LogSegment.Recorded], through end: LogCursor) {
         let snapshot = index.snapshot
         let changes = IndexChanges(events, render: render) { snapshot.event($0).map(HeldEvent.init) }
-        owned.withLock { owned in
+        beside.withLock { beside in
             index.apply(EventIndex.Batch(changes.events), position: end.position, mark: end.mark)
-            owned?.apply(changes.events, to: snapshot)
+            beside?.owned.apply(changes.events, to: snapshot)
+            beside?.cancelled.apply(changes.events, position: end.position)
         }
         listener?.indexApplied(changes.changes, through: end)
     }
@@ -82,16 +91,17 @@ package final class EventsInMemory: Sendable {
     /// Replaces events by what the read model has. The content stays at its position, and the streams of changes begin again.
     func mend(_ events: [EventID: IndexChanges.Outcome]) {
         let snapshot = index.snapshot
-        owned.withLock { owned in
+        beside.withLock { beside in
             index.apply(EventIndex.Batch(events, isMend: true), position: snapshot.position, mark: snapshot.mark)
-            owned?.apply(events, to: snapshot)
+            beside?.owned.apply(events, to: snapshot)
+            beside?.cancelled.apply(events, position: snapshot.position)
         }
         listener?.indexLoaded(at: LogCursor(position: snapshot.position, mark: snapshot.mark))
     }
 
     /// Removes everything. The content is out of use.
     func removeAll() {
-        owned.withLock { $0 = nil }
+        beside.withLock { $0 = nil }
         index.removeAll()
         listener?.indexClosed()
     }

@@ -10,6 +10,7 @@ final class EventBulkLoad: Sendable {
     private struct State: Sendable {
         var bulkLoad = EventIndex.BulkLoad()
         var owned = OwnedEvents()
+        var cancelled: [(id: EventID, event: HeldEvent)] = []
         var saidAt = ContinuousClock.now
     }
 
@@ -20,6 +21,7 @@ final class EventBulkLoad: Sendable {
     private let estimate: Int
     private let render: EventRendering
     private let logger: Logger
+    private let start = Dependencies.system.now()
 
     init(estimate: Int, render: @escaping EventRendering, logger: Logger) {
         self.estimate = estimate
@@ -36,19 +38,28 @@ final class EventBulkLoad: Sendable {
                     defer { handover.stop() }
                     var (batch, json) = (EventIndex.Batch(), [UInt8]())
                     var owned: [(EventID, UserID)] = []
+                    var cancelled: [(id: EventID, event: HeldEvent)] = []
                     for await rows in handover.rows {
                         try rows.forEach { row in
                             let event = try Event(&row)
-                            guard event.isLive else { return }
+                            guard event.isLive || self.shows(event) else { return }
                             json.removeAll(keepingCapacity: true)
                             let note = event.writeListed(by: self.render, into: &json)
+                            guard event.isLive else {
+                                let held = HeldEvent(
+                                    owner: event.owner, version: event.version, place: event.details.place, note: note,
+                                    json: json)
+                                cancelled.append((event.id, held))
+                                return
+                            }
                             batch.put(
                                 event.id, owner: event.owner, version: event.version, place: event.details.place, note: note,
                                 json: json)
                             owned.append((event.id, event.owner))
                         }
-                        self.take(batch, owned)
+                        self.take(batch, owned, cancelled)
                         batch.removeAll()
+                        cancelled.removeAll(keepingCapacity: true)
                         owned.removeAll(keepingCapacity: true)
                         handover.wasTaken()
                     }
@@ -67,9 +78,18 @@ final class EventBulkLoad: Sendable {
         }
     }
 
-    private func take(_ batch: EventIndex.Batch, _ owned: [(EventID, UserID)]) {
+    /// Whether calendars show an event that is not live.
+    private func shows(_ event: Event) -> Bool {
+        event.isCancelled && !event.isHidden && CancelledEvents.shows(event.revisedAt, at: start)
+    }
+
+    private func take(_ batch: EventIndex.Batch, _ owned: [(EventID, UserID)], _ cancelled: [(id: EventID, event: HeldEvent)]) {
         state.withLock { state in
             state.bulkLoad.put(batch)
+            state.cancelled += cancelled
+            if state.cancelled.count > 2 * CancelledEvents.limit {
+                state.cancelled = Array(CancelledEvents.newest(state.cancelled))
+            }
             for (id, owner) in owned { state.owned.append(id, of: owner) }
             guard .now - state.saidAt >= .seconds(1) else { return }
             state.saidAt = .now
@@ -81,14 +101,14 @@ final class EventBulkLoad: Sendable {
     }
 
     /// Makes the leaves of the index. Call this once.
-    /// - Returns: the owners of its events
-    func fill(_ index: EventIndex, at cursor: LogCursor) -> OwnedEvents {
+    /// - Returns: the owners of its events, and the events that were cancelled lately
+    func fill(_ index: EventIndex, at cursor: LogCursor) -> (owned: OwnedEvents, cancelled: CancelledEvents) {
         state.withLock { state in
             index.fill(from: &state.bulkLoad, position: cursor.position, mark: cursor.mark)
             // Not shared with this value, so that the first change copies nothing.
             var owned = exchange(&state.owned, with: OwnedEvents())
             owned.sort()
-            return owned
+            return (owned, CancelledEvents(state.cancelled, position: cursor.position))
         }
     }
 }

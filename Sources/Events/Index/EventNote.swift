@@ -7,6 +7,9 @@ struct EventNote: Sendable, Hashable {
     /// The mark of the JSON with all texts; 0 if the JSON of the index has all of them.
     var mark: UInt32 = 0
 
+    /// ``revisedAt``.
+    var time: Timestamp { Timestamp(milliseconds: Int64(revisedAt) * 1_000) }
+
     var rawValue: UInt64 { UInt64(revisedAt) << 32 | UInt64(mark) }
 }
 

@@ -23,6 +23,10 @@ struct IndexChanges: Sendable {
         var version: Int32
         /// `nil` for a cancelled, hidden or erased event.
         var event: HeldEvent?
+        /// The event as its cancellation in the segment left it.
+        var cancelled: HeldEvent?
+        /// Whether the event was hidden or erased in the segment, so that calendars show it no more, even as a cancelled one.
+        var isWithdrawn = false
     }
 
     /// A change of an event that is not held changes nothing, as an UPDATE without a row: the event is cancelled or hidden, because every
@@ -40,7 +44,14 @@ struct IndexChanges: Sendable {
             // The index has nothing of a hidden event.
             if case .unhidden(let shown?) = envelope.event { row.apply(shown) }
             let new = row.applied(to: old, render)
-            events[id] = Outcome(version: envelope.version, event: new)
+            var outcome = events[id] ?? Outcome(version: 0)
+            (outcome.version, outcome.event) = (envelope.version, new)
+            if row.isCancelled == true, var cancelled = old {
+                (cancelled.version, cancelled.note.revisedAt) = (envelope.version, EventNote.seconds(envelope.recordedAt))
+                outcome.cancelled = cancelled
+            }
+            if row.isHidden == true || row.isErased { outcome.isWithdrawn = true }
+            events[id] = outcome
             changes.append(
                 EventChange(
                     cursor: LogCursor(position: position, of: envelope), id: id, before: old?.place, after: new?.place,
@@ -73,11 +84,15 @@ extension EventIndex.Batch {
         for (id, outcome) in events {
             if isMend { remove(id) }
             if let event = outcome.event {
-                put(id, owner: event.owner, version: event.version, place: event.place, note: event.note, json: event.json)
+                put(id, event)
             } else {
                 remove(id)
             }
         }
+    }
+
+    mutating func put(_ id: EventID, _ event: HeldEvent) {
+        put(id, owner: event.owner, version: event.version, place: event.place, note: event.note, json: event.json)
     }
 }
 

@@ -57,14 +57,17 @@ private struct PathNode: Sendable {
     /// The routes with a path that ends here.
     private var indices: [Int] = []
     private var literals: [(part: Substring, node: PathNode)] = []
-    /// The node behind a parameter: one or none.
-    private var parameter: [PathNode] = []
+    /// The nodes behind a parameter, by what follows it in the same part, as in `{id}.ics`. A longer suffix comes first.
+    private var parameters: [(suffix: Substring, node: PathNode)] = []
 
     mutating func insert(_ index: Int, at path: ArraySlice<Substring>) {
         guard let part = path.first else { return indices.append(index) }
         if part.hasPrefix("{") {
-            if parameter.isEmpty { parameter.append(PathNode()) }
-            parameter[0].insert(index, at: path.dropFirst())
+            let suffix = part.drop { $0 != "}" }.dropFirst()
+            let place = parameters.firstIndex { $0.suffix == suffix } ?? parameters.endIndex
+            if place == parameters.endIndex { parameters.append((suffix, PathNode())) }
+            parameters[place].node.insert(index, at: path.dropFirst())
+            parameters.sort { $0.suffix.utf8.count > $1.suffix.utf8.count }
         } else {
             let place = literals.firstIndex { $0.part == part } ?? literals.endIndex
             if place == literals.endIndex { literals.append((part, PathNode())) }
@@ -82,7 +85,16 @@ private struct PathNode: Sendable {
         if let next = literals.first(where: { $0.part == path[..<end] }), let found = next.node.find(path[end...]) {
             return found
         }
-        // The first parameter of a path is kept.
-        return parameter.first?.find(path[end...]).map { ($0.indices, path[..<end]) }
+        let part = path.utf8[..<end]
+        // By index: a copy of a node would count references.
+        for index in parameters.indices {
+            let suffix = parameters[index].suffix.utf8
+            guard part.count > suffix.count, part.suffix(suffix.count).elementsEqual(suffix),
+                let found = parameters[index].node.find(path[end...])
+            else { continue }
+            // The first parameter of a path is kept.
+            return (found.indices, Substring(part.dropLast(suffix.count)))
+        }
+        return nil
     }
 }

@@ -1,0 +1,149 @@
+public import Encoding
+internal import EventStore
+public import Foundation
+internal import SpatialIndex
+internal import Synchronization
+public import Users
+
+/// Events as a calendar shows them.
+public struct EventCalendar: Sendable {
+    /// In the order of their begins. An event that was cancelled lately is among them, without description and link.
+    public var events: [Event]
+    let origin: UUID
+
+    /// An id that no other event in the world has: the same on every node, after a restore and after an import.
+    public func uid(of event: EventID) -> UUID { UUID(derivedFrom: "event \(event.rawValue) of the log \(origin)") }
+}
+
+/// A request for the events of an area in a calendar.
+public struct CalendarRequest: Sendable, Hashable {
+    public var area: EventArea
+
+    /// - Throws: ``EventRejection/invalid(errors:)`` with all validation errors
+    public init(_ json: JSON) throws(EventRejection) {
+        var fields = EventFields(json)
+        guard let area = fields.area(), fields.errors.isEmpty else { throw .invalid(errors: fields.errors) }
+        self.area = area
+    }
+}
+
+extension EventsModule {
+    /// Maximum numbers of events of a calendar: that go on or come, that are over, and that were cancelled.
+    private static let (nextOfCalendar, lastOfCalendar, cancelledOfCalendar) = (400, 100, 100)
+    /// Maximum number of events that are looked through for a calendar.
+    private static let calendarLimit = 5_000
+    /// How far a calendar reaches in milliseconds, and the shortest time to which it is halved. It goes back for a twelfth of the time.
+    private static let (longestCalendar, shortestCalendar) = (Int64(365 * 86_400_000), Int64(365 * 86_400_000 / 256))
+    /// From 1970 to 2099. Readers fail at the first and the last years that an event may have, and show nothing of the whole calendar.
+    private static let readable = Timestamp(milliseconds: 0)...Timestamp(milliseconds: 4_102_444_799_999)
+
+    /// The events of an area from 30 days ago to a year ahead. Where they are too many, both times are halved until they are not.
+    /// - Parameter now: `nil` for the present time
+    /// - Throws: ``EventRejection/invalid(errors:)`` if a day and a half have too many, ``IndexNotInUseError``, ``SearchesBusyError``,
+    ///   `PostgresError`, `CancellationError`
+    public func calendar(of request: CalendarRequest, at now: Timestamp? = nil) async throws -> EventCalendar {
+        let (live, cancelled) = try calendarSnapshots()
+        let now = now ?? dependencies.now()
+        func find(_ snapshot: EventIndex.Snapshot, _ ahead: Int64, limit: Int) async throws -> (
+            entries: [EventIndex.Entry], areAll: Bool
+        ) {
+            let window = TimeWindow(
+                from: Timestamp(milliseconds: now.milliseconds - ahead / 12),
+                to: Timestamp(milliseconds: now.milliseconds + ahead))
+            return try await longSearches.entries(of: request.area, window, limit: limit, in: snapshot)
+        }
+        var ahead = Self.longestCalendar
+        var found = try await find(live, ahead, limit: Self.calendarLimit)
+        // Before the other lengths: a crowd that is too large for the shortest one costs two searches.
+        if !found.areAll, !(try await find(live, Self.shortestCalendar, limit: Self.calendarLimit).areAll) {
+            throw EventRejection.invalid(errors: [
+                FieldError("area", .tooMany, "has too many events a day (maximum is \(Self.calendarLimit))", at: "")
+            ])
+        }
+        while !found.areAll {
+            ahead /= 2
+            found = try await find(live, ahead, limit: Self.calendarLimit)
+        }
+        // They take no place of a live event, and do not shorten the calendar: a user may cancel any number.
+        let gone = try await find(cancelled, ahead, limit: Self.cancelledOfCalendar).entries.filter {
+            live.entry($0.id) == nil && CancelledEvents.shows($0.eventNote.time, at: now)
+        }
+        return EventCalendar(events: try Self.events(found.entries, gone, at: now), origin: try await knownOrigin())
+    }
+
+    /// One event for a calendar, with all its texts; without description and link if it was cancelled lately.
+    /// - Parameters:
+    ///   - now: `nil` for the present time
+    ///   - caller: finds the caller, on whom the rejection of a hidden event depends; `nil` if the caller is not known
+    /// - Throws: what ``readEvent(_:atLeast:for:whole:)`` throws: ``EventRejection/cancelled`` for an event that was cancelled 30 days ago
+    public func calendar(
+        of id: EventID, at now: Timestamp? = nil, for caller: () async throws -> UserID? = { nil }
+    ) async throws -> EventCalendar {
+        let (live, cancelled) = try calendarSnapshots()
+        let event: Event
+        if live.event(id) == nil, let gone = cancelled.event(id),
+            CancelledEvents.shows(gone.eventNote.time, at: now ?? dependencies.now())
+        {
+            event = try Event(gone, json: gone.payload, isCancelled: true)
+        } else {
+            let found = try await readEvent(id, for: caller, whole: { _ in true }).event
+            event = try Event(found.entry, json: found.withJSON { [UInt8]($0) }, isCancelled: false)
+        }
+        return EventCalendar(events: [event], origin: try await knownOrigin())
+    }
+
+    private func calendarSnapshots() throws -> (live: EventIndex.Snapshot, cancelled: EventIndex.Snapshot) {
+        guard let index, index.readable != nil, let snapshots = index.content.calendar else { throw IndexNotInUseError() }
+        return snapshots
+    }
+
+    /// The next events, the last ones and the cancelled ones, in the order of their begins.
+    private static func events(
+        _ live: [EventIndex.Entry], _ cancelled: [EventIndex.Entry], at now: Timestamp
+    ) throws -> [Event] {
+        typealias Found = (entry: EventIndex.Entry, place: EventPlace, isCancelled: Bool)
+        func ordered(_ found: [Found]) -> [Found] {
+            found.sorted { ($0.place.startedAt, $0.entry.id) < ($1.place.startedAt, $1.entry.id) }
+        }
+        let all = ordered(live.map { ($0, $0.place, false) }.filter { isReadable($0.place) })
+        let last = all.filter { $0.place.endsAt < now }.suffix(lastOfCalendar)
+        let next = all.filter { $0.place.endsAt >= now }.prefix(nextOfCalendar)
+        let gone: [Found] = cancelled.map { ($0, $0.place, true) }.filter { isReadable($0.place) }
+        return try ordered(Array(last) + next + gone).map {
+            try Event($0.entry, json: $0.entry.payload, isCancelled: $0.isCancelled)
+        }
+    }
+
+    private static func isReadable(_ place: EventPlace) -> Bool {
+        readable.contains(place.startedAt) && readable.contains(place.endsAt)
+    }
+
+    private func knownOrigin() async throws -> UUID {
+        if let known = origin.withLock(\.self) { return known }
+        guard let first = try await LogReader(client: database).read(after: 0, limit: 1).first?.envelope.id else {
+            // There is no event, either.
+            return UUID(derivedFrom: "")
+        }
+        origin.withLock { $0 = first }
+        return first
+    }
+}
+
+extension Event {
+    /// Reads an event of the index, which has an end in any case.
+    /// - Parameter json: as lists show the event, or the whole event
+    /// - Throws: `FormatError`
+    fileprivate init(_ entry: EventIndex.Entry, json: [UInt8], isCancelled: Bool) throws {
+        let json = try JSON(utf8: json)
+        guard let name = json["name"]?.storedString else { throw FormatError("event \(entry.id) has no name in the index") }
+        var texts: [EventText: String] = [:]
+        for text in EventText.allCases { texts[text] = json[text.rawValue]?.storedString }
+        let place = entry.place
+        self.init(
+            id: EventID(rawValue: entry.id), owner: entry.owner, version: entry.version,
+            details: EventDetails(
+                name: name, address: json["address"]?.storedString, coordinates: place.coordinates, startedAt: place.startedAt,
+                endedAt: place.endsAt, texts: texts),
+            isCancelled: isCancelled, revisedAt: entry.eventNote.time)
+    }
+}
