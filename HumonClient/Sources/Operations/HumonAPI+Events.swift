@@ -25,7 +25,7 @@ extension HumonAPI {
 
     /// The events of a region as iCalendar (RFC 5545), from 30 days ago to a year ahead: the next 400 and the last 100. A calendar program
     /// subscribes to the same address, and reads it again each hour.
-    /// - Throws: the code `validationFailed` for a region with more than 5,000 events a day
+    /// - Throws: as ``HumonAPI`` says
     public func calendar(in region: Region) async throws -> Data {
         try await requester.send(.get("/v1/events.ics", region.query)).body
     }

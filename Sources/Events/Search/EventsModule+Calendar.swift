@@ -37,10 +37,10 @@ extension EventsModule {
     /// From 1970 to 2099. Readers fail at the first and the last years that an event may have, and show nothing of the whole calendar.
     private static let readable = Timestamp(milliseconds: 0)...Timestamp(milliseconds: 4_102_444_799_999)
 
-    /// The events of an area from 30 days ago to a year ahead. Where they are too many, both times are halved until they are not.
+    /// The events of an area from 30 days ago to a year ahead. Where they are too many, both times are halved until they are not. Of a crowd
+    /// that is too large for a day and a half the calendar has a part: the nearest ones of a circle, the first ones of a box.
     /// - Parameter now: `nil` for the present time
-    /// - Throws: ``EventRejection/invalid(errors:)`` if a day and a half have too many, ``IndexNotInUseError``, ``SearchesBusyError``,
-    ///   `PostgresError`, `CancellationError`
+    /// - Throws: ``IndexNotInUseError``, ``SearchesBusyError``, `PostgresError`, `CancellationError`
     public func calendar(of request: CalendarRequest, at now: Timestamp? = nil) async throws -> EventCalendar {
         let (live, cancelled) = try calendarSnapshots()
         let now = now ?? dependencies.now()
@@ -54,13 +54,12 @@ extension EventsModule {
         }
         var ahead = Self.longestCalendar
         var found = try await find(live, ahead, limit: Self.calendarLimit)
-        // Before the other lengths: a crowd that is too large for the shortest one costs two searches.
-        if !found.areAll, !(try await find(live, Self.shortestCalendar, limit: Self.calendarLimit).areAll) {
-            throw EventRejection.invalid(errors: [
-                FieldError("area", .tooMany, "has too many events a day (maximum is \(Self.calendarLimit))", at: "")
-            ])
+        if !found.areAll {
+            // Before the other lengths: a crowd that is too large for the shortest one costs two searches.
+            let crowd = try await find(live, Self.shortestCalendar, limit: Self.calendarLimit)
+            if !crowd.areAll { (found, ahead) = (crowd, Self.shortestCalendar) }
         }
-        while !found.areAll {
+        while !found.areAll, ahead > Self.shortestCalendar {
             ahead /= 2
             found = try await find(live, ahead, limit: Self.calendarLimit)
         }
