@@ -8,8 +8,8 @@ struct CalendarWriter: Sendable {
     /// Writes a property whose value is ours: short, and ASCII that needs no escape.
     mutating func line(_ name: String, _ value: String) { bytes.append(contentsOf: "\(name):\(value)\r\n".utf8) }
 
-    /// Writes a property with a text from a client. No other function does. Of control characters tabs and line feeds stay, these as `\n`. Marks that
-    /// turn what follows around are left out.
+    /// Writes a property with a text from a client. No other function does. Of control characters tabs and line feeds stay, these as `\n`.
+    /// Marks that turn what follows around are left out.
     mutating func text(_ name: String, _ value: String) {
         bytes.append(contentsOf: "\(name):".utf8)
         var length = name.utf8.count + 1

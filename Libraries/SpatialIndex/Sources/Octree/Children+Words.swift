@@ -5,7 +5,7 @@ extension Children {
     /// 6 to 10 bytes a point.
     static var signatureBytes: Int { WordHashes.count * MemoryLayout<UInt64>.stride }
 
-    /// Empty if no child has words, and in a node whose children are no leaves.
+    /// The slices are empty if no child has words, and in a node whose children are no leaves.
     var slices: Column<UInt64> {
         block.column(after: Self.bytes(count: count), count: block.wordBytes / MemoryLayout<UInt64>.stride)
     }
