@@ -62,14 +62,19 @@ package struct EventFields {
     mutating func texts() -> [EventText: String?] {
         var texts: [EventText: String?] = [:]
         for name in EventText.allCases {
-            switch read(name.rawValue, else: .notAText(name.rawValue), { name.read($0) }) {
+            switch text(name) {
             case .absent, .unusable: break
             case .blank: texts.updateValue(nil, forKey: name)
-            case .value(let text):
-                if let error = name.error(in: text) { errors.append(error) } else { texts.updateValue(text, forKey: name) }
+            case .value(let text): texts.updateValue(text, forKey: name)
             }
         }
         return texts
+    }
+
+    private mutating func text(_ name: EventText) -> Field<String> {
+        let field = read(name.rawValue, else: .notAText(name.rawValue)) { name.read($0) }
+        guard case .value(let text) = field, let error = name.error(in: text) else { return field }
+        return unusable(error)
     }
 
     mutating func time(_ name: String) -> Field<Timestamp> { read(name, else: .notATime(name)) { Timestamp(parsing: $0) } }
@@ -92,13 +97,31 @@ package struct EventFields {
         errors.append(FieldError("ended_at", .outOfRange, "must not be before started at"))
     }
 
-    /// The fields `from` and `to`. After a validation error the result has no meaning.
-    mutating func window() -> TimeWindow {
-        let window = TimeWindow(from: time("from").optional, to: time("to").optional)
+    /// The fields `from`, `to`, `q` and `category`. After a validation error the result has no meaning.
+    mutating func filter() -> EventFilter {
+        let window = EventFilter(from: time("from").optional, to: time("to").optional)
         if let from = window.from, let to = window.to, to < from {
             errors.append(FieldError("to", .outOfRange, "must not be before from"))
         }
-        return window
+        return words(in: window)
+    }
+
+    /// The fields `q` and `category`, beside a window. After a validation error the result has no meaning.
+    mutating func words(in window: EventFilter = EventFilter()) -> EventFilter {
+        var filter = window
+        let text = read("q", else: .notAText("q")) { $0 }.optional
+        do throws(FoldedWords.QueryError) {
+            if let text { try filter.require(text) }
+        } catch {
+            switch error {
+            case .tooLong: errors.append(.tooLong("q", maximum: FoldedWords.maximumScalars, "characters"))
+            case .noWords: errors.append(FieldError("q", .invalidCharacters, "has no word"))
+            case .tooManyWords:
+                errors.append(FieldError("q", .tooMany, "has too many words (maximum is \(FoldedWords.maximumWords))"))
+            }
+        }
+        filter.category = self.text(.category).optional
+        return filter
     }
 
     /// The largest number of entries in a page.

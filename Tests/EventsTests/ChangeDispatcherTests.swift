@@ -37,7 +37,7 @@ final class ShownEvents: Sendable {
     func apply(_ change: EventChange) {
         events.withLock { events in
             events[change.id] = change.after.map { place in
-                HeldEvent(owner: UserID(rawValue: 1), version: 1, place: place, json: change.json)
+                HeldEvent(owner: UserID(rawValue: 1), version: 1, place: place, json: change.json, words: change.words)
             }
         }
     }
@@ -49,6 +49,13 @@ final class ShownEvents: Sendable {
 extension ChangeSearch {
     /// The box from -10 to 10 in both directions.
     static let square = ChangeSearch(area: .box(DegreeBox(south: -10, west: -10, north: 10, east: 10)))
+
+    /// ``square``, for events with these words; `nil` for any.
+    static func inSquare(_ words: String?) throws -> ChangeSearch {
+        var search = square
+        if let words { try search.filter.require(words) }
+        return search
+    }
 }
 
 @Suite struct `Dispatching changes` {
@@ -60,11 +67,12 @@ extension ChangeSearch {
     }
 
     static func change(
-        _ position: Int64, _ id: Int64 = 7, from before: EventPlace? = nil, to after: EventPlace? = nil
+        _ position: Int64, _ id: Int64 = 7, from before: EventPlace? = nil, to after: EventPlace? = nil, words: String = ""
     ) -> EventChange {
         let json = after == nil ? [] : Array(#"{"id":\#(id),"at":\#(position)}"#.utf8)
         return EventChange(
-            cursor: LogCursor(position: position), id: EventID(rawValue: id), before: before, after: after, json: json)
+            cursor: LogCursor(position: position), id: EventID(rawValue: id), before: before, after: after, json: json,
+            words: after == nil ? [] : Array(words.utf8))
     }
 
     static func applied(_ changes: EventChange..., through: Int64? = nil) -> ChangeDispatcher.Item {
@@ -126,6 +134,25 @@ extension ChangeSearch {
                 "id: 2\nevent: put\ndata: ", "id: 3\nevent: put\ndata: ", "id: 4\nevent: gone\ndata: ",
             ])
         #expect(dispatcher.sent == 3)
+    }
+
+    @Test func `a stream with words gets a put for an event that has them, and gone for any other one in its area`() throws {
+        let sink = LineSink()
+        var dispatcher = Self.dispatch(.loaded(at: 0), Self.join(1, try .inSquare("Ché"), after: 0, sink))
+        let (inside, outside) = (Self.inside, Self.outside)
+        let changes = [
+            Self.change(1, to: inside, words: " dance"), Self.change(2, from: inside, to: inside, words: " chess"),
+            Self.change(3, from: inside, to: inside, words: " chess park"),
+            Self.change(4, from: inside, to: inside, words: " dance"),
+            Self.change(5, from: inside, to: outside, words: " chess"), Self.change(6, from: outside, words: " chess"),
+            Self.change(7, to: outside, words: " chess"),
+        ]
+        for change in changes { dispatcher.handle(Self.applied(change)) }
+        #expect(
+            sink.blocks.map { $0.prefix(while: { $0 != "{" }) } == [
+                "id: 2\nevent: put\ndata: ", "id: 3\nevent: put\ndata: ", "id: 4\nevent: gone\ndata: ",
+                "id: 5\nevent: gone\ndata: ",
+            ])
     }
 
     @Test func `a client from before the ring, from another log or from a loading node gets a reset`() {

@@ -9,9 +9,10 @@ import Testing
 @Suite struct `Continuing from the ring of changes` {
     private typealias Make = `Dispatching changes`
 
-    @Test(arguments: 1...20 as ClosedRange<UInt64>)
-    func `a client that loses its connections at any line has the list at the end`(seed: UInt64) {
+    @Test(arguments: 1...20 as ClosedRange<UInt64>, [nil, "che"])
+    func `a client that loses its connections at any line has the list at the end`(seed: UInt64, words: String?) throws {
         var generator = SeededGenerator(seed: seed)
+        let search = try ChangeSearch.inSquare(words)
         var places: [EventID: EventPlace] = [:]
         let shown = ShownEvents()
         var (dispatcher, client) = (Make.dispatch(.loaded(at: 10)), ChangeClient(10))
@@ -22,22 +23,27 @@ import Testing
                 client.take(sink, lines: Int.random(in: 0...sink.blocks.count, using: &generator))
                 dispatcher.handle(.leave(number: number))
                 (sink, number) = (LineSink(), number + 1)
-                if Bool.random(using: &generator) { dispatcher.handle(Make.join(number, after: client.position, sink, shown)) }
+                if Bool.random(using: &generator) {
+                    dispatcher.handle(Make.join(number, search, after: client.position, sink, shown))
+                }
             }
             let id = EventID(rawValue: .random(in: 1...9, using: &generator))
             let after =
                 Int.random(in: 0..<3, using: &generator) == 0
                 ? nil : Make.place(Double.random(in: -20...20, using: &generator), 0)
-            let change = Make.change(position, id.rawValue, from: places[id], to: after)
+            let change = Make.change(
+                position, id.rawValue, from: places[id], to: after,
+                words: [" chess", " dance"].randomElement(using: &generator) ?? "")
             places[id] = after
             shown.apply(change)
             dispatcher.handle(Make.applied(change))
         }
         sink = LineSink()
-        dispatcher.handle(Make.join(0, after: client.position, sink, shown))
+        dispatcher.handle(Make.join(0, search, after: client.position, sink, shown))
         client.take(sink)
         let filter = ChangeFilter(.square)
-        let list = shown.all.filter { filter.shows($0.value.place) }.mapValues { String(decoding: $0.json, as: UTF8.self) }
+        let list = shown.all.filter { filter.shows($0.value.place) && (words == nil || $0.value.words == Array(" chess".utf8)) }
+            .mapValues { String(decoding: $0.json, as: UTF8.self) }
         #expect(client.events == list && client.position == 1_000 && !client.isReset)
         #expect(dispatcher.resets == 0)
     }

@@ -42,7 +42,7 @@ import Users
                 var batch = EventIndex.Batch()
                 for created in changes.created {
                     let details = try #require(created.details)
-                    batch.put(created.id, owner: .ann, version: 1, place: details.place, json: "{}".utf8)
+                    batch.put(created.id, owner: .ann, version: 1, place: details.place, json: "{}".utf8, words: details.words)
                     let search = NearestRequest(centre: details.coordinates, radius: 1)
                     index.apply(batch, position: Int64(offset))
                     try #require(index.snapshot.event(created.id) != nil)
@@ -69,7 +69,10 @@ import Users
             #"{"name":"x","lat":9,"lon":8,"started_at":"2013-09-16T00:00:00Z","description":"a\r\nb","link":"https://a.example/%C3?b#c"}"#,
             #"{"name":"x","lat":9,"lon":8,"started_at":"2013-09-16T00:00:00Z","category":"music","time_zone":"Europe/Berlin"}"#,
         ]
-        let queries = ["lat=37.76&lon=-122.43&radius=20&limit=1000&after=400c000000000000-12", "lat=-90&lon=-180&radius=50000"]
+        let queries = [
+            "lat=37.76&lon=-122.43&radius=20&limit=1000&after=400c000000000000-12", "lat=-90&lon=-180&radius=50000",
+            "lat=1&lon=2&q=Caf%C3%A9+e%CC%81+%E6%9D%B1+%F0%9F%91%A9%F0%9F%8F%BD&category=music",
+        ]
         for _ in 0..<Self.count {
             if let json = try? JSON(utf8: mutations.next(of: bodies)) {
                 do {

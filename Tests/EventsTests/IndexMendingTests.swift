@@ -46,6 +46,9 @@ final class Recorder: EventChangeListener {
                 var lies = EventIndex.Batch()
                 lies.put(EventID(rawValue: 1), owner: .bob, version: 40, place: there, json: "Lie".utf8)
                 lies.remove(EventID(rawValue: 2))
+                var other = try #require(first.index.content.index.snapshot.event(EventID(rawValue: 40)).map(HeldEvent.init))
+                other.words = Array(" lie".utf8)
+                lies.put(EventID(rawValue: 40), other)
                 lies.put(EventID(rawValue: 9_000), owner: .bob, version: 1, place: here, json: "Lie".utf8)
                 Self.spoil(first, lies)
                 try await withThrowingTaskGroup(of: Void.self) { group in
@@ -62,6 +65,8 @@ final class Recorder: EventChangeListener {
                     try await group.waitForAll()
                 }
                 #expect(recorder.counts == [2, 0])
+                let mended = first.index.content.index.snapshot.event(EventID(rawValue: 40)).map(HeldEvent.init)
+                #expect(mended == second.index.content.index.snapshot.event(EventID(rawValue: 40)).map(HeldEvent.init))
                 for node in [first, second] { #expect(try await node.module.verifyIndex().differences == []) }
                 let last = try await first.create().position
                 let found = try await [first.found(by: .everywhere, since: last), second.found(by: .everywhere, since: last)]

@@ -74,7 +74,7 @@ import Testing
     private static func copy(of id: EventID, in index: EventIndex) throws -> EventIndex.Batch {
         let entry = try #require(index.snapshot.event(id))
         var batch = EventIndex.Batch()
-        batch.put(id, owner: entry.owner, version: entry.version, place: entry.place, note: entry.eventNote, json: entry.payload)
+        batch.put(id, HeldEvent(entry))
         return batch
     }
 

@@ -66,8 +66,8 @@ import Testing
         let snapshot = index.snapshot
         let view = EventsView(
             snapshot: snapshot, staleFor: nil, tablesMark: 0, longSearches: node.module.longSearches)
-        var near = NearestRequest(centre: Coordinates(lat: 10, lon: 20), radius: 20_000, window: window.narrow, limit: 60)
-        var box = BoxRequest(box: .everywhere, window: window.narrow, limit: 60)
+        var near = NearestRequest(centre: Coordinates(lat: 10, lon: 20), radius: 20_000, filter: window.narrow, limit: 60)
+        var box = BoxRequest(box: .everywhere, filter: window.narrow, limit: 60)
         for count in [60, 41] {
             #expect(view.findImmediately(near) == nil)
             let page = try await view.find(near)
@@ -90,8 +90,20 @@ import Testing
         #expect(view.findImmediately(near)?.count == 100)
     }
 
+    @Test func `a search for a letter with which no word begins reads every leaf, in parts of bounded work`() async throws {
+        let index = EventIndex()
+        index.apply(Self.fill.batch, position: 1)
+        var near = NearestRequest(centre: Coordinates(lat: 10, lon: 20), radius: 20_000, limit: 60)
+        for (letter, count) in [("n", 60), ("z", 0)] {
+            try near.filter.require(letter)
+            let search = index.snapshot.search(near)
+            #expect((search.firstPart() == nil) == (count == 0))
+            #expect(try await LongSearches().finish(search).count == count)
+        }
+    }
+
     /// Events of a moment each, at different times, and a window that overlaps a few of them in each leaf.
-    private static var fill: (batch: EventIndex.Batch, narrow: TimeWindow, from: Timestamp, to: Timestamp) {
+    private static var fill: (batch: EventIndex.Batch, narrow: EventFilter, from: Timestamp, to: Timestamp) {
         var batch = EventIndex.Batch()
         let first = EventDetails.picnic.startedAt.milliseconds
         for number in 1...60_000 {
@@ -100,10 +112,11 @@ import Testing
             details.startedAt = Timestamp(milliseconds: first + Int64(number * 7_919 % 60_000) * 1_000)
             details.endedAt = details.startedAt
             batch.put(
-                EventID(rawValue: Int64(number)), owner: .ann, version: 1, place: details.place, json: "\(number)".utf8)
+                EventID(rawValue: Int64(number)), owner: .ann, version: 1, place: details.place, json: "\(number)".utf8,
+                words: Array(" night".utf8))
         }
         let (from, to) = (Timestamp(milliseconds: first + 30_000_000), Timestamp(milliseconds: first + 30_100_000))
-        return (batch, TimeWindow(from: from, to: to), from, to)
+        return (batch, EventFilter(from: from, to: to), from, to)
     }
 
     private func texts(of page: EventIndex.Page) -> [String] {

@@ -8,7 +8,7 @@ import Users
 @testable import Events
 
 @Suite struct `Searching boxes and windows` {
-    private typealias Bound = (box: DegreeBox, window: TimeWindow)
+    private typealias Bound = (box: DegreeBox, window: EventFilter)
 
     private static let minute: Int64 = 60_000
 
@@ -65,8 +65,8 @@ import Users
             let from = Timestamp(milliseconds: Int64.random(in: -110...110, using: &generator) * minute)
             let to = Timestamp(milliseconds: from.milliseconds + Int64.random(in: 0...20, using: &generator) * minute)
             return [
-                (box, TimeWindow()), (box, TimeWindow(from: from, to: to)), (box, TimeWindow(from: from)),
-                (box, TimeWindow(to: to)), (box, TimeWindow(from: from, to: from)),
+                (box, EventFilter()), (box, EventFilter(from: from, to: to)), (box, EventFilter(from: from)),
+                (box, EventFilter(to: to)), (box, EventFilter(from: from, to: from)),
             ]
         }
     }
@@ -80,7 +80,7 @@ import Users
         return overlaps(window, details)
     }
 
-    private static func overlaps(_ window: TimeWindow, _ details: EventDetails) -> Bool {
+    private static func overlaps(_ window: EventFilter, _ details: EventDetails) -> Bool {
         var end = Timestamp(milliseconds: details.startedAt.milliseconds + 3 * 3_600_000)
         if let endedAt = details.endedAt, endedAt >= details.startedAt { end = endedAt }
         if let to = window.to, details.startedAt > to { return false }
@@ -93,7 +93,7 @@ import Users
         var (generator, found) = (SeededGenerator(seed: 33), 0)
         for bound in Self.bounds() {
             let expected = events.filter { Self.contains(bound, $0) }.map(\.id)
-            var search = BoxRequest(box: bound.box, window: bound.window)
+            var search = BoxRequest(box: bound.box, filter: bound.window)
             search.limit = Int.random(in: 1...1_000, using: &generator)
             for start in stride(from: 0, through: min(expected.count, 3 * search.limit), by: search.limit) {
                 let page = Array(expected.dropFirst(start).prefix(search.limit))
@@ -115,7 +115,7 @@ import Users
         for (_, window) in Self.bounds().prefix(60) {
             let centre = events.randomElement(using: &generator)?.details.coordinates ?? Coordinates(lat: 0, lon: 0)
             let radius: Double = [0.5, 5, 100, 1_500, 20_000].randomElement(using: &generator) ?? 1_500
-            var search = NearestRequest(centre: centre, radius: radius, window: window)
+            var search = NearestRequest(centre: centre, radius: radius, filter: window)
             search.limit = Int.random(in: 1...100, using: &generator)
             let bound = Sphere.squaredChord(kilometres: search.radius)
             let expected = events.filter { Self.overlaps(window, $0.details) }
@@ -142,7 +142,7 @@ import Users
                 let inside = events.filter { Self.contains((search.box, bound.window), $0) }
                 try #require(held.reduce(0) { $0 + $1.count } == inside.count, "\(query)")
                 for cluster in held.prefix(20) {
-                    let own = inside.filter { Self.contains((cluster.box, TimeWindow()), $0) }
+                    let own = inside.filter { Self.contains((cluster.box, EventFilter()), $0) }
                     try #require(own.count == cluster.count, "\(query) \(cluster)")
                     #expect(own.map(\.details.coordinates.lat).min() == cluster.box.south)
                     #expect(own.map(\.details.coordinates.lon).max() == cluster.box.east)

@@ -81,9 +81,9 @@ import Testing
 
     @Test func `a filter keeps the events that overlap its window, edges included`() {
         func shows(_ from: Int64?, _ to: Int64?) -> Bool {
-            let window = TimeWindow(
+            let window = EventFilter(
                 from: from.map(Timestamp.init(milliseconds:)), to: to.map(Timestamp.init(milliseconds:)))
-            let search = ChangeSearch(area: .circle(centre: EventDetails.picnic.coordinates, radius: 0), window: window)
+            let search = ChangeSearch(area: .circle(centre: EventDetails.picnic.coordinates, radius: 0), filter: window)
             return ChangeFilter(search).shows(EventDetails.picnic.place)
         }
         let (start, end) = (Timestamp.startOfPicnic.milliseconds, Timestamp.endOfPicnic.milliseconds)

@@ -59,13 +59,14 @@ struct ChangeDispatcher {
         }
         if let after = change.after {
             subscriptions.forEach(near: after.coordinates) { subscription in
-                if subscription.filter.shows(after) { send(put, to: subscription) }
+                if subscription.filter.shows(after, with: change.words) { send(put, to: subscription) }
             }
         }
         if let before = change.before {
             subscriptions.forEach(near: before.coordinates) { subscription in
-                guard subscription.filter.shows(before), change.after.map(subscription.filter.shows) != true else { return }
-                send(gone, to: subscription)
+                let isShown = change.after.map { subscription.filter.shows($0, with: change.words) } ?? false
+                // The client may not have it, because its words before are not known here.
+                if !isShown, subscription.filter.shows(before) { send(gone, to: subscription) }
             }
         }
         self.sent += sent

@@ -11,6 +11,7 @@ struct ChangeFilter: Sendable {
     private let test: Test
     /// In milliseconds.
     private let window: ClosedRange<Int64>
+    private let words: PointIndex.WordQuery?
 
     init(_ search: ChangeSearch) {
         test =
@@ -19,9 +20,14 @@ struct ChangeFilter: Sendable {
             case .circle(let centre, let radius):
                 .circle(centre: UnitVector(centre), squaredChord: Sphere.squaredChord(kilometres: radius))
             }
-        window = search.window.milliseconds ?? .min ... .max
+        window = search.filter.milliseconds ?? .min ... .max
+        words = search.filter.words
     }
 
+    /// - Parameter words: ``EventDetails/words`` of the event
+    func shows(_ place: EventPlace, with words: [UInt8]) -> Bool { shows(place) && self.words?.matches(words) != false }
+
+    /// Whether a list may show an event at this place, whatever its words: of an earlier state of an event only the place is known.
     func shows(_ place: EventPlace) -> Bool {
         guard place.startedAt.milliseconds <= window.upperBound, window.lowerBound <= place.endsAt.milliseconds else {
             return false

@@ -25,16 +25,18 @@ struct ChangeReplay {
         // The events that the client has not and that a change put into its list, without a line.
         var unsent: Set<EventID> = []
         for change in missed {
-            if change.after {
-                let isNewest = newest[change.id] == change.position
-                // The index may be ahead of the ring, and may show the event no longer.
-                if isNewest, let event = subscription.present(change.id), subscription.filter.shows(event.place) {
-                    append(ChangeLines.put(change.cursor, event.json), at: change.position)
-                } else if !change.before {
-                    unsent.insert(change.id)
+            let isNewest = newest[change.id] == change.position
+            // The index may be ahead of the ring, and may show the event no longer.
+            let event = change.after && isNewest ? subscription.present(change.id) : nil
+            if let event, subscription.filter.shows(event.place, with: event.words) {
+                append(ChangeLines.put(change.cursor, event.json), at: change.position)
+            } else if change.after, !change.before {
+                unsent.insert(change.id)
+            } else if !change.after || event.map({ subscription.filter.shows($0.place) }) == true {
+                // The event took place elsewhere from here on, or it has other words.
+                if unsent.remove(change.id) == nil {
+                    append(ChangeLines.gone(change.cursor, change.id), at: change.position)
                 }
-            } else if unsent.remove(change.id) == nil {
-                append(ChangeLines.gone(change.cursor, change.id), at: change.position)
             }
             guard lines.count <= Self.limitBytes else { return nil }
         }

@@ -35,6 +35,8 @@ package struct EventChange: Sendable {
     package var after: EventPlace?
     /// The event as lists show it. Empty if `after` is `nil`.
     package var json: [UInt8]
+    /// The words by which searches find the event. Empty if `after` is `nil`.
+    package var words: [UInt8] = []
     /// The event was erased: nobody may learn where it took place.
     package var isErasure = false
 

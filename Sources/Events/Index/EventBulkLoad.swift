@@ -36,25 +36,19 @@ final class EventBulkLoad: Sendable {
             for _ in 0..<Self.readers {
                 group.addTask {
                     defer { handover.stop() }
-                    var (batch, json) = (EventIndex.Batch(), [UInt8]())
+                    var batch = EventIndex.Batch()
                     var owned: [(EventID, UserID)] = []
                     var cancelled: [(id: EventID, event: HeldEvent)] = []
                     for await rows in handover.rows {
                         try rows.forEach { row in
                             let event = try Event(&row)
                             guard event.isLive || self.shows(event) else { return }
-                            json.removeAll(keepingCapacity: true)
-                            let note = event.writeListed(by: self.render, into: &json)
+                            let held = HeldEvent(event, by: self.render)
                             guard event.isLive else {
-                                let held = HeldEvent(
-                                    owner: event.owner, version: event.version, place: event.details.place, note: note,
-                                    json: json)
                                 cancelled.append((event.id, held))
                                 return
                             }
-                            batch.put(
-                                event.id, owner: event.owner, version: event.version, place: event.details.place, note: note,
-                                json: json)
+                            batch.put(event.id, held)
                             owned.append((event.id, event.owner))
                         }
                         self.take(batch, owned, cancelled)

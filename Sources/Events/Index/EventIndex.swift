@@ -3,18 +3,20 @@ public import SpatialIndex
 internal import Users
 
 /// The in-memory index of events. The tag of a point is the event's owner, the note an ``EventNote``, and the version the stream's
-/// version. The payload is the event's JSON as lists show it. The position is the position in the log.
+/// version. The payload is the event's JSON as lists show it, and the words are ``EventDetails/words``. The position is the position in
+/// the log.
 public typealias EventIndex = PointIndex
 
 extension EventIndex.Batch {
     /// Adds an event or replaces it, unless the index holds a later version of it.
     mutating func put(
-        _ id: EventID, owner: UserID, version: Int32, place: EventPlace, note: EventNote = EventNote(), json: some Sequence<UInt8>
+        _ id: EventID, owner: UserID, version: Int32, place: EventPlace, note: EventNote = EventNote(),
+        json: some Sequence<UInt8>, words: [UInt8] = []
     ) {
         let location = PointIndex.Location(
             latitude: place.coordinates.lat, longitude: place.coordinates.lon,
             span: place.startedAt.milliseconds...place.endsAt.milliseconds)
-        put(id.rawValue, tag: owner.rawValue, note: note.rawValue, version: version, at: location, payload: json)
+        put(id.rawValue, tag: owner.rawValue, note: note.rawValue, version: version, at: location, payload: json, words: words)
     }
 
     public mutating func remove(_ id: EventID) { remove(id.rawValue) }
@@ -29,14 +31,17 @@ extension EventIndex.Snapshot {
         self.search(
             NearestQuery(
                 centre: UnitVector(request.centre), squaredChord: Sphere.squaredChord(kilometres: request.radius),
-                window: request.window.milliseconds, limit: request.limit,
-                after: request.after.map { NearestQuery.Cursor(squaredChord: $0.squaredChord, id: $0.id.rawValue) }))
+                window: request.filter.milliseconds, limit: request.limit,
+                after: request.after.map { NearestQuery.Cursor(squaredChord: $0.squaredChord, id: $0.id.rawValue) },
+                words: request.filter.words))
     }
 
     /// Begins a search for the events in a box.
     package func search(_ request: BoxRequest) -> BoxedSearch {
         self.search(
-            BoxQuery(box: request.box, window: request.window.milliseconds, limit: request.limit, after: request.after?.rawValue))
+            BoxQuery(
+                box: request.box, window: request.filter.milliseconds, limit: request.limit, after: request.after?.rawValue,
+                words: request.filter.words))
     }
 }
 

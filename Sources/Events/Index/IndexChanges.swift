@@ -10,6 +10,8 @@ struct HeldEvent: Sendable, Hashable {
     var note = EventNote()
     /// The event as lists show it.
     var json: [UInt8]
+    /// The words by which searches find it.
+    var words: [UInt8] = []
 }
 
 /// The changes of a segment of the log, computed from its recorded events and the events before it.
@@ -55,7 +57,7 @@ struct IndexChanges: Sendable {
             changes.append(
                 EventChange(
                     cursor: LogCursor(position: position, of: envelope), id: id, before: old?.place, after: new?.place,
-                    json: new?.json ?? [], isErasure: row.isErased))
+                    json: new?.json ?? [], words: new?.words ?? [], isErasure: row.isErased))
         }
     }
 }
@@ -66,10 +68,7 @@ extension EventRow {
         guard isCancelled != true, isHidden != true, !isErased, let owner = owner ?? old?.owner else { return nil }
         var new = old
         if let details {
-            var json: [UInt8] = []
-            let event = Event(id: id, owner: owner, version: version, details: details, revisedAt: revisedAt)
-            let note = event.writeListed(by: render, into: &json)
-            new = HeldEvent(owner: owner, version: version, place: details.place, note: note, json: json)
+            new = HeldEvent(Event(id: id, owner: owner, version: version, details: details, revisedAt: revisedAt), by: render)
         }
         new?.version = version
         new?.note.revisedAt = EventNote.seconds(revisedAt)
@@ -92,13 +91,24 @@ extension EventIndex.Batch {
     }
 
     mutating func put(_ id: EventID, _ event: HeldEvent) {
-        put(id, owner: event.owner, version: event.version, place: event.place, note: event.note, json: event.json)
+        put(
+            id, owner: event.owner, version: event.version, place: event.place, note: event.note, json: event.json,
+            words: event.words)
     }
 }
 
 extension HeldEvent {
+    init(_ event: Event, by render: EventRendering) {
+        var json: [UInt8] = []
+        let note = event.writeListed(by: render, into: &json)
+        self.init(
+            owner: event.owner, version: event.version, place: event.details.place, note: note, json: json,
+            words: event.details.words)
+    }
+
     init(_ entry: EventIndex.Entry) {
         self.init(
-            owner: entry.owner, version: entry.version, place: entry.place, note: entry.eventNote, json: entry.payload)
+            owner: entry.owner, version: entry.version, place: entry.place, note: entry.eventNote, json: entry.payload,
+            words: entry.words)
     }
 }

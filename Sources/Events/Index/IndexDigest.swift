@@ -1,6 +1,5 @@
 internal import Encoding
 internal import SpatialIndex
-internal import Users
 
 /// What a comparison keeps of an index: a version and a digest of each event, 20 bytes together.
 ///
@@ -17,7 +16,7 @@ struct IndexDigest: Sendable {
     private var ids: [Int64] = []
     private var versions: [Int32] = []
     private var digests: [Int] = []
-    /// Events that a search does not find at their places.
+    /// Events that a search by their words does not find at their places.
     private(set) var misplaced: Set<EventID> = []
 
     /// - Throws: `CancellationError`
@@ -33,7 +32,7 @@ struct IndexDigest: Sendable {
             for entry in entries {
                 ids.append(entry.id)
                 versions.append(entry.version)
-                digests.append(entry.withPayload { Self.digest(of: entry.owner, entry.place, entry.eventNote, $0) })
+                digests.append(Self.digest(of: HeldEvent(entry)))
                 if entry.id % Self.searched == offset, !Self.isFound(entry, in: snapshot) {
                     misplaced.insert(EventID(rawValue: entry.id))
                 }
@@ -56,17 +55,19 @@ struct IndexDigest: Sendable {
     }
 
     /// The digest differs from process to process.
-    static func digest(of owner: UserID, _ place: EventPlace, _ note: EventNote, _ json: RawSpan) -> Int {
+    static func digest(of event: HeldEvent) -> Int {
         var hasher = Hasher()
-        hasher.combine(owner)
-        hasher.combine(place)
-        hasher.combine(note)
-        hasher.combine(json)
+        hasher.combine(event.owner)
+        hasher.combine(event.place)
+        hasher.combine(event.note)
+        event.json.withRawSpan { hasher.combine($0) }
+        event.words.withRawSpan { hasher.combine($0) }
         return hasher.finalize()
     }
 
     private static func isFound(_ entry: EventIndex.Entry, in snapshot: EventIndex.Snapshot) -> Bool {
-        let request = NearestRequest(centre: entry.place.coordinates, radius: searchRadius)
+        var request = NearestRequest(centre: entry.place.coordinates, radius: searchRadius)
+        request.filter.beginnings = entry.words
         // In a crowd the event may be on a later page.
         guard let found = snapshot.search(request).firstPart(), found.next == nil else { return true }
         return (0..<found.count).contains { found[$0].id == entry.id }

@@ -109,7 +109,6 @@ private final class RowComparison: Sendable {
         var verification: IndexVerification
         /// For each event of the digest, by its offset, whether the read model shows it.
         var isShown: [Bool]
-        var json: [UInt8] = []
     }
 
     private let index: IndexDigest
@@ -131,29 +130,25 @@ private final class RowComparison: Sendable {
     func take(_ row: inout CopiedRow) throws {
         let event = try Event(&row)
         guard event.isLive, !changed.contains(event.id) else { return }
+        let stored = HeldEvent(event, by: render)
         state.withLock { state in
-            state.json.removeAll(keepingCapacity: true)
-            let note = event.writeListed(by: render, into: &state.json)
-            guard let difference = difference(of: event, note, &state) else { return }
+            guard let difference = difference(of: event.id, stored, &state) else { return }
             state.verification.note(difference)
-            let stored = HeldEvent(
-                owner: event.owner, version: event.version, place: event.details.place, note: note, json: state.json)
             state.verification.mend(event.id, by: IndexChanges.Outcome(version: event.version, event: stored))
         }
     }
 
-    private func difference(of event: Event, _ note: EventNote, _ state: inout State) -> String? {
+    private func difference(of id: EventID, _ event: HeldEvent, _ state: inout State) -> String? {
         state.verification.events += 1
-        let id = event.id.rawValue
-        guard let offset = index.offset(of: event.id) else { return "event \(id) is held with version 0, not \(event.version)" }
+        let number = id.rawValue
+        guard let offset = index.offset(of: id) else { return "event \(number) is held with version 0, not \(event.version)" }
         state.isShown[offset] = true
         let held = index[offset]
         guard held.version == event.version else {
-            return "event \(id) is held with version \(held.version), not \(event.version)"
+            return "event \(number) is held with version \(held.version), not \(event.version)"
         }
-        let digest = state.json.withRawSpan { IndexDigest.digest(of: event.owner, event.details.place, note, $0) }
-        guard held.digest == digest else { return "event \(id) is held with other content" }
-        return index.misplaced.contains(event.id) ? "event \(id) is not found at its place" : nil
+        guard held.digest == IndexDigest.digest(of: event) else { return "event \(number) is held with other content" }
+        return index.misplaced.contains(id) ? "event \(number) is not found at its place" : nil
     }
 
     /// Call this behind the last row of the read model.

@@ -8,7 +8,7 @@ public struct BoxRequest: Sendable, Hashable {
     public static let maximumLimit = 1_000
 
     public var box: DegreeBox
-    public var window = TimeWindow()
+    public var filter = EventFilter()
     public var limit = maximumLimit
     /// The response has the events behind this one only. It need not exist.
     public var after: EventID?
@@ -18,15 +18,15 @@ public struct BoxRequest: Sendable, Hashable {
 }
 
 extension BoxRequest {
-    /// - Parameter json: the fields `bbox`, `from`, `to`, `limit` and `after`
+    /// - Parameter json: the fields `bbox`, `from`, `to`, `q`, `category`, `limit` and `after`
     /// - Throws: ``EventRejection/invalid(errors:)`` with all validation errors
     public init(_ json: JSON) throws(EventRejection) {
         var fields = EventFields(json)
         let box = fields.required("bbox", fields.box())
-        let window = fields.window()
+        let filter = fields.filter()
         let limit = fields.limit(maximum: Self.maximumLimit)
         let after = fields.after { EventID(stream: StreamName(category: EventID.category, key: $0)) }
         guard fields.errors.isEmpty, let box else { throw .invalid(errors: fields.errors) }
-        self.init(box: box, window: window, limit: limit, after: after)
+        self.init(box: box, filter: filter, limit: limit, after: after)
     }
 }

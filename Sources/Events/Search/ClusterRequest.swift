@@ -9,16 +9,16 @@ public struct ClusterRequest: Sendable, Hashable {
     public static let zooms = 0.0...22.0
 
     public var box: DegreeBox
-    public var window: TimeWindow
+    public var filter: EventFilter
     let grid: TileGrid
 
-    /// - Parameter json: the fields `bbox`, `zoom`, `from` and `to`
+    /// - Parameter json: the fields `bbox`, `zoom`, `from`, `to`, `q` and `category`
     /// - Throws: ``EventRejection/invalid(errors:)`` with all validation errors
     public init(_ json: JSON) throws(EventRejection) {
         var fields = EventFields(json)
         let box = fields.required("bbox", fields.box())
         let zoom = fields.required("zoom", fields.wholeNumber("zoom", in: Self.zooms))
-        window = fields.window()
+        filter = fields.filter()
         guard fields.errors.isEmpty, let box, let zoom else { throw .invalid(errors: fields.errors) }
         guard let grid = TileGrid(box, zoom: Int(zoom), maximumCells: Self.maximumCells) else {
             throw .invalid(errors: [
@@ -58,8 +58,8 @@ public struct EventClusterSearch: PointSearch {
         rest = request.grid.parts.map { part in
             snapshot.search(
                 ClusterQuery(
-                    box: part.box, window: request.window.milliseconds, latitudes: request.grid.latitudes,
-                    longitudes: part.longitudes))
+                    box: part.box, window: request.filter.milliseconds, latitudes: request.grid.latitudes,
+                    longitudes: part.longitudes, words: request.filter.words))
         }
         columns = request.grid.parts.map { $0.longitudes.count + 1 }
     }

@@ -30,15 +30,15 @@ extension LongSearches {
     /// - Returns: some of them up to the limit, and whether these are all
     /// - Throws: `CancellationError`, ``SearchesBusyError``
     func entries(
-        of area: EventArea, _ window: TimeWindow, limit: Int, in snapshot: EventIndex.Snapshot
+        of area: EventArea, _ filter: EventFilter, limit: Int, in snapshot: EventIndex.Snapshot
     ) async throws -> (entries: [EventIndex.Entry], areAll: Bool) {
         let page =
             switch area {
             case .box(let box):
-                try await finish(snapshot.search(BoxRequest(box: box, window: window, limit: limit)))
+                try await finish(snapshot.search(BoxRequest(box: box, filter: filter, limit: limit)))
             case .circle(let centre, let radius):
                 try await finish(
-                    snapshot.search(NearestRequest(centre: centre, radius: radius, window: window, limit: limit)))
+                    snapshot.search(NearestRequest(centre: centre, radius: radius, filter: filter, limit: limit)))
             }
         return ((0..<page.count).map { page[$0] }, page.isLast)
     }

@@ -18,11 +18,15 @@ public struct EventCalendar: Sendable {
 /// A request for the events of an area in a calendar.
 public struct CalendarRequest: Sendable, Hashable {
     public var area: EventArea
+    var filter: EventFilter
 
+    /// - Parameter json: the fields of an area, `q` and `category`
     /// - Throws: ``EventRejection/invalid(errors:)`` with all validation errors
     public init(_ json: JSON) throws(EventRejection) {
         var fields = EventFields(json)
-        guard let area = fields.area(), fields.errors.isEmpty else { throw .invalid(errors: fields.errors) }
+        let area = fields.area()
+        filter = fields.words()
+        guard fields.errors.isEmpty, let area else { throw .invalid(errors: fields.errors) }
         self.area = area
     }
 }
@@ -47,10 +51,10 @@ extension EventsModule {
         func find(_ snapshot: EventIndex.Snapshot, _ ahead: Int64, limit: Int) async throws -> (
             entries: [EventIndex.Entry], areAll: Bool
         ) {
-            let window = TimeWindow(
-                from: Timestamp(milliseconds: now.milliseconds - ahead / 12),
-                to: Timestamp(milliseconds: now.milliseconds + ahead))
-            return try await longSearches.entries(of: request.area, window, limit: limit, in: snapshot)
+            var filter = request.filter
+            filter.from = Timestamp(milliseconds: now.milliseconds - ahead / 12)
+            filter.to = Timestamp(milliseconds: now.milliseconds + ahead)
+            return try await longSearches.entries(of: request.area, filter, limit: limit, in: snapshot)
         }
         var ahead = Self.longestCalendar
         var found = try await find(live, ahead, limit: Self.calendarLimit)

@@ -12,7 +12,7 @@ public struct NearestRequest: Sendable, Hashable {
     public var centre: Coordinates
     /// In kilometres on the surface. An event at exactly this distance is found.
     public var radius = defaultRadius
-    public var window = TimeWindow()
+    public var filter = EventFilter()
     public var limit = maximumLimit
     /// The response has the events behind this cursor only.
     public var after: Cursor?
@@ -45,12 +45,12 @@ extension NearestRequest {
         let radius = fields.number("radius", in: 0...Self.radiusLimit).optional
         let limit = fields.limit(maximum: Self.maximumLimit)
         let after = fields.after { Cursor($0) }
-        let window = fields.window()
+        let filter = fields.filter()
         guard fields.errors.isEmpty, let lat, let lon else { throw .invalid(errors: fields.errors) }
         self.init(
             centre: Coordinates(lat: lat, lon: lon),
             radius: radius ?? Self.defaultRadius,
-            window: window,
+            filter: filter,
             limit: limit,
             after: after
         )

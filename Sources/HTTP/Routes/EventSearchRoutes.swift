@@ -75,7 +75,7 @@ extension RenderedEvents {
         var response = Response(jsonBytes: count > 0 ? json : ByteBuffer(string: #"{"message":"No Events Found"}"#))
         if let next {
             let centre = "lat=\(search.centre.lat)&lon=\(search.centre.lon)&radius=\(search.radius)"
-            response.addLink("/v1/events/nearests?\(centre)&limit=\(search.limit)&after=\(next)\(search.window.parameters)")
+            response.addLink("/v1/events/nearests?\(centre)&limit=\(search.limit)&after=\(next)\(search.filter.parameters)")
         }
         return response
     }
@@ -85,7 +85,7 @@ extension RenderedEvents {
         if let nextID {
             let box = search.bbox.map(\.description).joined(separator: ",")
             let page = "limit=\(search.limit)&after=\(nextID.rawValue)"
-            response.addLink("/v1/events?bbox=\(box)&\(page)\(search.window.parameters)")
+            response.addLink("/v1/events?bbox=\(box)&\(page)\(search.filter.parameters)")
         }
         return response
     }
@@ -101,9 +101,28 @@ extension Response {
     mutating func addLink(_ next: String) { headers[.link] = "<\(next)>; rel=\"next\"" }
 }
 
-extension TimeWindow {
-    /// The ends as they stand in a query, after other parameters.
-    fileprivate var parameters: String { (from.map { "&from=\($0)" } ?? "") + (to.map { "&to=\($0)" } ?? "") }
+extension EventFilter {
+    /// The filter as it stands in a query, after other parameters.
+    fileprivate var parameters: String {
+        let ends = (from.map { "&from=\($0)" } ?? "") + (to.map { "&to=\($0)" } ?? "")
+        return ends + (text.map { "&q=\($0.percentEncoded)" } ?? "") + (category.map { "&category=\($0)" } ?? "")
+    }
+}
+
+extension String {
+    /// UTF-8 in which every byte is escaped that is no letter or digit of ASCII. Source: RFC 3986, section 2.1.
+    fileprivate var percentEncoded: String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        let bytes = utf8.flatMap { byte -> [UInt8] in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "a")...UInt8(ascii: "z"):
+                [byte]
+            case _: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
 }
 
 extension [EventCluster] {

@@ -25,6 +25,10 @@ extension PointIndex {
             return rows
         }
 
+        /// Whether a point with these words is found.
+        /// - Parameter words: as ``Batch/put(_:tag:note:version:at:payload:words:)`` takes them
+        public func matches(_ words: [UInt8]) -> Bool { words.withColumn { matches($0) } }
+
         /// - Parameter words: of one point
         func matches(_ words: Column<UInt8>) -> Bool {
             beginnings.allSatisfy { $0.withColumn { words.firstPlace(of: $0, from: 0) != nil } }
