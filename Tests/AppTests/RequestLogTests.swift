@@ -7,7 +7,7 @@ import Testing
 @testable import App
 
 @Suite struct `The request log` {
-    private static let secrets = ["s3cret-of-the-app", "phone-of-somebody", "12.345678", "key-of-mine"]
+    private static let secrets = ["s3cret-of-the-app", "phone-of-somebody", "12.345678", "key-of-mine", "ailment"]
 
     private static func lines(_ server: HumonProcess, _ count: Int) async throws -> [String] {
         func lines() -> [String] { server.error.split(separator: "\n").filter { $0.contains("request_id") }.map(String.init) }
@@ -23,7 +23,8 @@ import Testing
                 ("tb-app-secret", secrets[0]), ("tb-device-token", secrets[1]), ("x-request-id", "mine-1"),
                 ("traceparent", trace),
             ])
-        _ = try await exchange("GET", base + "/v1/events/nearests?lat=\(secrets[2])&lon=1&tb-device-token=\(secrets[1])")
+        _ = try await exchange(
+            "GET", base + "/v1/events/nearests?lat=\(secrets[2])&lon=1&q=\(secrets[4])&tb-device-token=\(secrets[1])")
         _ = try await exchange("GET", base + "/v1/\(secrets[1])", headers: [("idempotency-key", secrets[3])])
     }
 

@@ -97,6 +97,22 @@ import Users
         #expect(Set(Self.values("UID", try await api.send(.get, Self.area).body)).count == 4)
     }
 
+    @Test(.api()) func `a feed with q or category has only these events, and a cancelled one by its last words`() async throws {
+        let id = try await Self.create("Schach", in: 1, #","address":"Straße 5","category":"games""#)
+        _ = try await Self.create("Fest", in: 2, #","category":"food""#)
+        for (query, expected) in [
+            ("&q=sch+STRASSE", ["Schach"]), ("&category=food", ["Fest"]), ("&q=&category=", ["Schach", "Fest"]),
+        ] {
+            let feed = try await api.send(.get, Self.area + query)
+            #expect(Self.values("SUMMARY", feed.body) == expected, "\(query)")
+        }
+        // A feed has no window of its own.
+        #expect(try await api.send(.get, Self.area + "&from=x").status == 200)
+        #expect(try await api.send(.delete, "/v1/events/\(id)", token: "owner").status == 200)
+        let feed = try await api.send(.get, Self.area + "&q=schach&category=games")
+        #expect(Self.values("SUMMARY", feed.body) == ["Cancelled: Schach"])
+    }
+
     @Test(.api()) func `unusable areas and unknown events get the errors of other routes`() async throws {
         for (query, error) in [
             ("", "Bbox can't be blank"), ("bbox=1,2,3", "Bbox is not a valid box"),

@@ -91,6 +91,31 @@ import Users
         #expect(!lines.contains("{\"id\":\(hidden)}") && !lines.contains("{\"id\":\(cancelled)}"), "\(text)")
     }
 
+    @Test(.api(.live)) func `a stream with q has the events with these words, and names others of its area that are gone`()
+        async throws
+    {
+        let ids = [try await api.createEvent("owner", name: "Café"), try await api.createEvent("owner", name: "Tea")]
+        let list = try await api.send(.get, "/v1/events/nearests?\(Self.near)&q=CAFE")
+        let position = try #require(list.header("humon-position"))
+        #expect(list.body.contains("Café") && !list.body.contains("Tea"))
+        let live = try Self.open(api, "\(Self.near)&q=CAFE&since=\(position)")
+        _ = try await live.receive { $0.contains("retry: 2000\n") && $0.hasSuffix("\n\n") }
+        func rename(_ id: Int64, _ name: String) async throws {
+            let body = #"{"name":"\#(name)"}"#
+            #expect(try await api.send(.patch, "/v1/events/\(id)", token: "owner", type: mergePatch, body).status == 200)
+        }
+        try await rename(ids[0], "Bar")
+        try await rename(ids[1], "Cafeteria")
+        _ = try await api.createEvent("owner", name: "Bar")
+        let last = try await api.createEvent("owner", lat: 37.77, name: "Cafés")
+        for stream in [live, try Self.open(api, "\(Self.near)&q=CAFE&since=\(position)")] {
+            let text = try await stream.receive { $0.contains("\"id\":\(last),") && $0.hasSuffix("\n\n") }.text
+            let lines = text.split(separator: "\n").filter { $0.hasPrefix("event: ") }
+            #expect(lines == ["event: gone", "event: put", "event: put"], "\(text)")
+            #expect(text.contains("data: {\"id\":\(ids[0])}\n") && text.contains("Cafeteria") && !text.contains("Bar"), "\(text)")
+        }
+    }
+
     @Test(.api(.live, reads: .devices))
     func `a token that is replaced or revoked ends its user's streams, and no other user's`() async throws {
         for token in ["first", "second"] { #expect(try await api.signUp(token).status == 200) }
