@@ -8,12 +8,12 @@ import Testing
 @Suite struct `Following changes with the client` {
     /// Follows a region until the body ends.
     private static func follow(
-        _ client: TestClient, in region: Region = TestClient.near, since position: Position? = nil,
+        _ client: TestClient, in region: Region = TestClient.near, words: String? = nil, since position: Position? = nil,
         _ body: (MemoryList<Change>) async throws -> Void
     ) async throws {
         let seen = MemoryList<Change>()
         let task = Task {
-            for try await change in client.humon.changes(in: region, since: position) { seen.append(change) }
+            for try await change in client.humon.changes(in: region, words: words, since: position) { seen.append(change) }
         }
         do {
             try await body(seen)
@@ -40,6 +40,18 @@ import Testing
     private static func wait(_ seen: MemoryList<Change>, for expected: [String]) async throws {
         try await eventually("\(expected)") { names(seen).count >= expected.count }
         #expect(names(seen) == expected)
+    }
+
+    @Test(.client) func `a sequence with words has the events with these words`() async throws {
+        let id = try await client.humon.create(TestClient.draft("Chess"))
+        _ = try await client.humon.create(TestClient.draft("Tea"))
+        try await Self.follow(client, words: "che") { seen in
+            try await Self.wait(seen, for: ["list of Chess"])
+            _ = try await client.humon.create(TestClient.draft("Coffee"))
+            try await client.humon.change(id, EventPatch(name: "Run"))
+            _ = try await client.humon.create(TestClient.draft("Cheese"))
+            try await Self.wait(seen, for: ["list of Chess", "gone", "put Cheese"])
+        }
     }
 
     @Test(.client) func `a list comes first unless the caller has its position, then each change in order`() async throws {

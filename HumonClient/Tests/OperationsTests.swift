@@ -36,6 +36,10 @@ import Testing
         #expect(try await humon.myAttendances().elements.map(\.address) == ["Park"])
         let clusters = try await humon.clusters(in: .world, zoom: 2)
         #expect(clusters.elements.map(\.count) == [1] && clusters.elements[0].coordinate == TestClient.here)
+        #expect(try await humon.clusters(in: .world, zoom: 2, words: "te", category: "food").elements == clusters.elements)
+        await #expect { try await humon.calendar(in: TestClient.near, words: "!") } throws: { error in
+            (error as? HumonError)?.problem?.errors.map(\.pointer) == ["/q"]
+        }
         try await humon.cancel(id)
         #expect(try await humon.events(in: TestClient.near).elements.isEmpty)
         let export = String(decoding: try await humon.exportUser(), as: UTF8.self)
@@ -54,6 +58,9 @@ import Testing
             } while cursor != nil
             #expect(found == ids, "\(region)")
             #expect(try await humon.events(in: region, during: past).elements.isEmpty)
+            #expect(try await humon.events(in: region, words: "ch\u{E9}", after: nil).elements.map(\.id) == ids)
+            #expect(try await humon.events(in: region, words: " ", category: "music").elements.isEmpty)
+            #expect(try await humon.events(in: region, words: "tea & chess").elements.isEmpty)
         }
         #expect(try await humon.myEvents(limit: 2).elements.map(\.id) == [ids[2], ids[1]])
     }

@@ -90,7 +90,8 @@ final class ChangeFollower {
     private func list() async throws -> Change {
         var (events, cursor, positions) = ([Event](), Cursor?.none, [Position?]())
         repeat {
-            let page = try await changes.api.events(in: changes.region, during: changes.window, after: cursor)
+            let page = try await changes.api.events(
+                in: changes.region, during: changes.window, words: changes.words, category: changes.category, after: cursor)
             events += page.elements
             guard events.count <= Self.listLimit else { throw HumonError.tooManyEvents(limit: Self.listLimit) }
             positions.append(page.position)
@@ -107,8 +108,8 @@ final class ChangeFollower {
         parser = ServerSentEventParser()
         hasFirstLine = false
         let since = [(name: "since", value: position?.rawValue ?? "0")]
-        stream = try await changes.api.requester.stream(
-            .get("/v1/events/changes", changes.region.query + changes.window.query + since))
+        let query = changes.region.query + changes.window.query(changes.words, changes.category) + since
+        stream = try await changes.api.requester.stream(.get("/v1/events/changes", query))
     }
 
     private func read(_ stream: Exchange) async throws {

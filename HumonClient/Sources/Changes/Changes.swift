@@ -15,6 +15,8 @@ public struct Changes: AsyncSequence, Sendable {
     let api: HumonAPI
     let region: Region
     let window: TimeWindow
+    let words: String?
+    let category: String?
     let position: Position?
 
     public func makeAsyncIterator() -> Iterator { Iterator(follower: ChangeFollower(self)) }
@@ -36,10 +38,15 @@ extension HumonAPI {
     /// changes gives the list again and again.
     /// - Parameters:
     ///   - window: only events that overlap it
-    ///   - position: ``Page/position`` of a list of the same region and window that the caller has, or the lowest of several
-    ///     pages. Then only the changes since then come
-    public func changes(in region: Region, during window: TimeWindow = .always, since position: Position? = nil) -> Changes {
-        Changes(api: self, region: region, window: window, position: position)
+    ///   - words: as in ``events(in:during:words:category:limit:after:)``
+    ///   - category: only events of this kind
+    ///   - position: ``Page/position`` of a list of the same region, window, words and category that the caller has, or the lowest of
+    ///     several pages. Then only the changes since then come
+    public func changes(
+        in region: Region, during window: TimeWindow = .always, words: String? = nil, category: String? = nil,
+        since position: Position? = nil
+    ) -> Changes {
+        Changes(api: self, region: region, window: window, words: words, category: category, position: position)
     }
 }
 
@@ -51,7 +58,8 @@ public enum Change: Sendable, Hashable {
     case list([Event])
     /// The region shows this event from now on, or shows it with these values.
     case put(Event)
-    /// The region shows this event no longer: it moved away, was cancelled or hidden. The app may not have had it.
+    /// The region shows this event no longer: it moved away, was cancelled or hidden, or has other words. The app may not have
+    /// had it.
     case gone(Event.ID)
     /// The connection is lost, and an attempt to connect again failed. The app keeps its events. The client goes on trying.
     case interrupted(HumonError)

@@ -22,7 +22,7 @@ extension HumonAPI {
     }
 
     /// The users who attend an event of this device's user, in the order of their ids.
-    /// - Parameters: see ``events(in:during:limit:after:)``
+    /// - Parameters: see ``events(in:during:words:category:limit:after:)``
     /// - Throws: the code `forbidden` for another user's event
     public func attendees(of id: Event.ID, limit: Int = pageLimit, after cursor: Cursor? = nil) async throws -> Page<User> {
         let page: Page<Attendee> = try await page(

@@ -25,9 +25,12 @@ extension HumonAPI {
 
     /// The events of a region as iCalendar (RFC 5545), from 30 days ago to a year ahead: the next 400 and the last 100. A calendar program
     /// subscribes to the same address, and reads it again each hour.
-    /// - Throws: as ``HumonAPI`` says
-    public func calendar(in region: Region) async throws -> Data {
-        try await requester.send(.get("/v1/events.ics", region.query)).body
+    /// - Parameters:
+    ///   - words: as in ``events(in:during:words:category:limit:after:)``
+    ///   - category: only events of this kind
+    /// - Throws: the code `validationFailed` for unusable words and an unknown category
+    public func calendar(in region: Region, words: String? = nil, category: String? = nil) async throws -> Data {
+        try await requester.send(.get("/v1/events.ics", region.query + TimeWindow.always.query(words, category))).body
     }
 
     /// Changes some fields of an event of this user.

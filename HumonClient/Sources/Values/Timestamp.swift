@@ -88,4 +88,9 @@ public struct TimeWindow: Sendable, Hashable {
             date.flatMap { Timestamp.text(of: $0) }.map { (name, $0) }
         }
     }
+
+    /// The window, and further conditions on the events.
+    func query(_ words: String?, _ category: String?) -> [(name: String, value: String)] {
+        query + [("q", words), ("category", category)].compactMap { name, text in text.map { (name, $0) } }
+    }
 }
