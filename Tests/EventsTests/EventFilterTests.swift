@@ -163,6 +163,18 @@ import Users
         }
     }
 
+    @Test func `the words of an event are bounded, and end with a whole word and the category`() {
+        var details = EventDetails.picnic
+        details.texts[.category] = "music"
+        for character in ["\u{FDFA}", "東", "\u{1F469}", "a"] {
+            details.name = String(repeating: character, count: 255)
+            details.address = String(repeating: "\(character) ", count: 127)
+            let words = details.words
+            #expect(words.count <= 1_024 + " =music=".utf8.count, "\(character)")
+            #expect(String(validating: words, as: UTF8.self)?.hasSuffix(" =music=") == true, "\(character)")
+        }
+    }
+
     @Test func `a digest of an event differs if its words do`() {
         var event = HeldEvent(.picnicOfAnn, by: { $1.append(contentsOf: $0.details.name.utf8) })
         let digest = IndexDigest.digest(of: event)

@@ -146,6 +146,25 @@ import Testing
         #expect(Self.query(" m").map(node.candidates) == .max)
     }
 
+    @Test func `the work of a part of a search is bounded also for long words and many beginnings`() {
+        // 16 leaves of 64 KB, in which eight beginnings are sought.
+        let long = (0..<100).map { " ship\($0)\(String(repeating: "p", count: 4))" }.joined()
+        let index = Self.index(Array(repeating: String(long.prefix(1_000)), count: 1_024))
+        let words = Self.query((0..<8).map { " ship\($0)" }.joined())
+        func parts(_ search: some PointSearch) -> Int {
+            var (search, parts) = (search, 1)
+            while search.part(visits: 100) == nil { parts += 1 }
+            return parts
+        }
+        let snapshot = index.snapshot
+        #expect(parts(snapshot.search(BoxQuery(box: Self.earth, limit: 1_000, words: words))) > 10)
+        #expect(parts(snapshot.search(ClusterQuery(box: Self.earth, latitudes: [], longitudes: [], words: words))) > 10)
+        let nearest = NearestQuery(
+            centre: UnitVector(latitude: 1, longitude: 2), squaredChord: 4, limit: 2_000, words: words)
+        #expect(parts(snapshot.search(nearest)) > 10)
+        #expect(parts(snapshot.search(BoxQuery(box: Self.earth, limit: 1_000))) < 10)
+    }
+
     @Test func `words cost their bytes and about as many for each point as the parts of a leaf need`() {
         var world = PointWorld(.clustered, seed: 104)
         func bytes() -> (each: Int, words: Int) {

@@ -64,9 +64,10 @@ struct ChangeDispatcher {
         }
         if let before = change.before {
             subscriptions.forEach(near: before.coordinates) { subscription in
-                let isShown = change.after.map { subscription.filter.shows($0, with: change.words) } ?? false
                 // The client may not have it, because its words before are not known here.
-                if !isShown, subscription.filter.shows(before) { send(gone, to: subscription) }
+                guard subscription.filter.shows(before) else { return }
+                let isShown = change.after.map { subscription.filter.shows($0, with: change.words) } ?? false
+                if !isShown { send(gone, to: subscription) }
             }
         }
         self.sent += sent

@@ -9,7 +9,7 @@ internal import SpatialIndex
 struct CancelledEvents: Sendable {
     /// The number of days for which calendars and pages show a cancelled event.
     static let days = 30
-    /// Maximum number of events: those that were cancelled last, in about 30 MB.
+    /// Maximum number of events: those that were cancelled last, in about 40 MB.
     static let limit = 100_000
     /// Maximum number of further events that one change removes, because a commit waits for it.
     private static let sweptAtOnce = 16

@@ -67,7 +67,10 @@ struct IndexDigest: Sendable {
 
     private static func isFound(_ entry: EventIndex.Entry, in snapshot: EventIndex.Snapshot) -> Bool {
         var request = NearestRequest(centre: entry.place.coordinates, radius: searchRadius)
-        request.filter.beginnings = entry.words
+        // As many words as a client may ask for. The category is the last one.
+        let space = UInt8(ascii: " ")
+        let words = entry.words.split(separator: space).suffix(FoldedWords.maximumWords)
+        request.filter.beginnings = words.flatMap { [space] + $0 }
         // In a crowd the event may be on a later page.
         guard let found = snapshot.search(request).firstPart(), found.next == nil else { return true }
         return (0..<found.count).contains { found[$0].id == entry.id }

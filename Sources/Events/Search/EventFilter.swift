@@ -42,9 +42,17 @@ public struct EventFilter: Sendable, Hashable {
 }
 
 extension EventDetails {
+    /// The most bytes of words of one event, without the category: about 150 words. Some characters fold to 33 bytes, and a change copies
+    /// the words of 64 events.
+    private static let wordLimit = 1_024
+
     /// The words by which searches find the event: its name, its address and its category, as the index takes them.
     var words: [UInt8] {
-        FoldedWords(name.searched, (address ?? "").searched).utf8 + (texts[.category].map(EventIndex.word) ?? [])
+        var words = FoldedWords(name.searched, (address ?? "").searched).utf8
+        if words.count > Self.wordLimit {
+            words.removeSubrange((words[...Self.wordLimit].lastIndex(of: UInt8(ascii: " ")) ?? 0)...)
+        }
+        return words + (texts[.category].map(EventIndex.word) ?? [])
     }
 }
 

@@ -87,15 +87,16 @@ extension Column<UInt8> {
 
     /// The first place of a text at or behind a place; `nil` if there is none.
     ///
-    /// Source: Muła, *SIMD-friendly algorithms for substring searching*: 16 places at once are compared by two bytes of the text.
+    /// Source: Muła, *SIMD-friendly algorithms for substring searching*: 16 places at once are compared by three bytes of the text.
+    /// The first two are a space and the begin of a word, so that a run of one letter is no place.
     /// - Parameter text: at least two bytes
     func firstPlace(of text: Column, from place: Int) -> Int? {
         let last = text.count - 1
-        let (nextToLast, end) = (SIMD16(repeating: text[last - 1]), SIMD16(repeating: text[last]))
+        let (first, second, end) = (SIMD16(repeating: text[0]), SIMD16(repeating: text[1]), SIMD16(repeating: text[last]))
         var place = place
         while place + last + 16 <= count {
-            let isAlike = (vector(place + last - 1) .== nextToLast) .& (vector(place + last) .== end)
-            // One byte a place, of ones if both bytes are alike.
+            let isAlike = (vector(place) .== first) .& (vector(place + 1) .== second) .& (vector(place + last) .== end)
+            // One byte a place, of ones if the three bytes are alike.
             let places = unsafe unsafeBitCast(isAlike, to: SIMD2<UInt64>.self)
             if places[0] | places[1] != 0 {
                 for half in 0..<2 {

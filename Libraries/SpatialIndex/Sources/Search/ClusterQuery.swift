@@ -81,7 +81,7 @@ private struct CellCounts: TreeVisitor, Sendable {
         }
     }
 
-    func candidates<Node>(_ children: Children<Node>) -> UInt64 { filter.candidates(children) }
+    var words: PointIndex.WordQuery? { filter.words }
 
     mutating func step<Node>(_ children: Children<Node>, _ index: Int) -> TreeStep {
         let step = filter.step(children, index)

@@ -112,6 +112,7 @@ public struct NearestSearch: PointSearch {
         work.read(leaves: 1)
         let before = hits.count
         if let words {
+            work.searched(bytes: words.bytes(of: leaf.words))
             let (rows, count) = (words.rows(of: leaf), leaf.count)
             if rows == 0 { return }
             leaf.forEachRow(of: count, overlapping: window ?? .min ... .max) { row in

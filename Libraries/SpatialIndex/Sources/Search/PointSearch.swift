@@ -25,6 +25,9 @@ struct VisitBudget {
     /// To read a leaf takes about as long as to look at this number of children in their parent.
     private static let childrenPerLeaf = 16
 
+    /// To look for a word in this number of bytes takes about as long as to look at a child.
+    private static let bytesPerChild = 256
+
     private var children: Int
 
     init(visits: Int) { children = visits * Self.childrenPerLeaf }
@@ -32,6 +35,8 @@ struct VisitBudget {
     var isUsedUp: Bool { children <= 0 }
 
     mutating func read(leaves: Int) { children -= leaves * Self.childrenPerLeaf }
+
+    mutating func searched(bytes: Int) { children -= bytes / Self.bytesPerChild }
 
     mutating func looked(atChildren count: Int) { children -= count }
 

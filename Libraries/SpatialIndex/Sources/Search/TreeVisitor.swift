@@ -1,7 +1,7 @@
 /// A search that walks down the tree.
 protocol TreeVisitor {
-    /// The children that may have points with the words of the search, one bit each (``Children/candidates(for:)``).
-    func candidates<Node>(_ children: Children<Node>) -> UInt64
+    /// The words that points must have; `nil` for any.
+    var words: PointIndex.WordQuery? { get }
 
     /// Chooses what the search does with a child, from the bounds that the parent stores. The walk may ask again for a child that is
     /// not skipped.
@@ -25,8 +25,6 @@ struct PointFilter {
     var box: DegreeBox
     var window: ClosedRange<Int64>
     var words: PointIndex.WordQuery?
-
-    func candidates<Node>(_ children: Children<Node>) -> UInt64 { words.map(children.candidates) ?? .max }
 
     func step<Node>(_ children: Children<Node>, _ index: Int) -> TreeStep {
         let degrees = children.degrees(index)
@@ -63,7 +61,7 @@ extension Children {
         from key: LeafKey?, of _: Int, _: TreeStep, _ visitor: inout some TreeVisitor, _ work: inout VisitBudget
     ) -> LeafKey? {
         var key = key
-        let candidates = visitor.candidates(self)
+        let candidates = visitor.words.map(self.candidates) ?? .max
         for index in (key.map(index(for:)) ?? 0)..<count {
             if work.isUsedUp { return lows[index] }
             // A node in which the walk goes on is not skipped, and a visitor may choose that again.
@@ -81,6 +79,7 @@ extension Leaf {
         from _: LeafKey?, of count: Int, _ step: TreeStep, _ visitor: inout some TreeVisitor, _ work: inout VisitBudget
     ) -> LeafKey? {
         work.read(leaves: 1)
+        if let words = visitor.words { work.searched(bytes: words.bytes(of: self.words)) }
         work.took(points: visitor.visit(self, of: count, step))
         return nil
     }

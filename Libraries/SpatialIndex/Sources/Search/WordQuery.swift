@@ -18,6 +18,9 @@ extension PointIndex {
             self.hashes = hashes
         }
 
+        /// Number of bytes that a search of words compares at most.
+        func bytes(of words: Column<UInt8>) -> Int { words.count * beginnings.count }
+
         /// The rows of a leaf that have words with all beginnings, one bit each.
         func rows(of leaf: Leaf) -> UInt64 {
             var rows = UInt64.max
