@@ -73,6 +73,13 @@ public struct Request: Sendable {
         let accepted = AcceptedWeights(headers.value(of: .acceptEncoding))
         return tags.filter { $0.coding.map(accepted.accepts) ?? true }
     }
+
+    /// The language that the client prefers, by its `Accept-Language`.
+    /// - Parameter languages: the languages of the resource, in lower case
+    /// - Returns: `nil` if the client asks for none of them
+    public func preferredLanguage(of languages: [String]) -> String? {
+        headers.value(of: .acceptLanguage).flatMap { AcceptedWeights($0).preferredLanguage(of: languages) }
+    }
 }
 
 extension UInt8 {
