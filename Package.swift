@@ -116,7 +116,7 @@ let targets: [[Target]] = [
         ],
         testFiles: ["Transcripts"]),
     // The files of the map page. Their list is in web_files.c.
-    part("CEmbeddedPage", exclude: ["data", "page"]),
+    part("CEmbeddedPage", exclude: ["data", "page", "texts"]),
     part(
         "Web", ["CEmbeddedPage", "HTTPServer", "Users", "EventStore", "Encoding", "Hashing", .httpTypes, .nioCore],
         tests: [

@@ -4,7 +4,7 @@ import json, pathlib, re, sys, tempfile, unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from rules import deployment, documents, sources
+from rules import deployment, documents, sources, texts
 from rules.tree import RULES, Page, Tree
 
 # A project of the size that the samples need.
@@ -640,9 +640,54 @@ networks:
         self.broken(rule, guide | {path: "[Unit]\n"}, f"{path}:1")
 
 
+class Texts(Samples):
+    en, de, page, style = texts.FIRST, f"{texts.TEXTS}/de.json", f"{texts.PAGE}/a.js", f"{texts.PAGE}/page.css"
+
+    def test_languages_have_the_same_texts(self):
+        def table(word="{name} ist da", plural='{ "one": "eins", "other": "{count}" }', more="", direction="ltr"):
+            return f'{{\n"page.direction": "{direction}",\n"a.b": "{word}",\n"a.c": {plural}{more}\n}}\n'
+        rule, files = texts.languages_have_the_same_texts, {self.en: table("{name} is here"), self.de: table()}
+        self.kept(rule, files)
+        for text, line in (
+            (table("ist da"), 3), (table("{nam} ist da"), 3), (table(""), 3), (table("{name} "), 3), (table(plural='"{count}"'), 4),
+            (table(plural='{ "other": "{count}" }'), 4), (table(plural='{ "one": "1", "few": "2", "other": "{count}" }'), 4),
+            (table(plural='{ "one": "1", "other": "{number}" }'), 4), (table(more=',\n"a.d": "neu"'), 1), (table(direction="up"), 1),
+            (table(more=',\n"a.b": "{name} ist da"'), 3), ("{}", 1),
+        ):
+            with self.subTest(text=text): self.broken(rule, files | {self.de: text}, f"{self.de}:{line}")
+        self.broken(rule, files | {f"{texts.TEXTS}/xx.json": table(plural='{ "other": "{count}" }')}, f"{texts.TEXTS}/xx.json:1", f"{texts.TEXTS}/xx.json:4")
+
+    def test_the_page_uses_every_text(self):
+        rule, table = texts.the_page_uses_every_text, '{\n"a.b": "1",\n"a.c.d": "2",\n"e.f": "3"\n}'
+        files = {self.en: table, self.page: 'text(isNew ? "a.b" : "x.y.z");\n', f"{texts.PAGE}/index.html": "{{assets}}/{{e.f}}"}
+        script = '// "a.none"\ntext(isNew ? "a.b" : `a.${name}.d`);\nget("humon.moved");\n'
+        self.kept(rule, files | {self.page: script})
+        self.broken(rule, files | {self.page: script + 'text("z.a");\n'}, f"{self.page}:4")
+        self.broken(rule, files | {self.page: script + 'const key = "a.z";\n'}, f"{self.page}:4")
+        self.broken(rule, files | {self.page: script + "has(`a.${name}.z`);\n"}, f"{self.page}:4")
+        self.broken(rule, files | {self.page: 'text("a.b");\n'}, f"{self.en}:3")
+        self.broken(rule, files | {self.page: script, f"{texts.PAGE}/index.html": "{{e.f}}\n{{e.g}}"}, f"{texts.PAGE}/index.html:2")
+
+    def test_the_page_has_no_text_of_its_own(self):
+        rule, html = texts.the_page_has_no_text_of_its_own, f"{texts.PAGE}/index.html"
+        files = {self.page: '// "Show it"\nelement("b", {}, text("a.b"), "Leaflet", ` ${name}`);\n',
+                 html: '<!doctype html>\n<p aria-label="{{a.b}}" class="a b">{{a.c}} <b translate="no">Humon</b> ·</p>\n'}
+        self.kept(rule, files)
+        for text in ('"Show it"', "`Show ${count} more`".replace("${", "a ${"), '"Connecting…"'):
+            with self.subTest(text=text): self.broken(rule, files | {self.page: f"\nsay({text});\n"}, f"{self.page}:2")
+        self.broken(rule, files | {html: "<p>\nMap</p>"}, f"{html}:2")
+        self.broken(rule, files | {html: '\n<p title="Map"></p>'}, f"{html}:2")
+
+    def test_styles_run_in_both_directions(self):
+        rule = texts.styles_run_in_both_directions
+        self.kept(rule, {self.style: "/* left: 1px */\na { inset: 0 1px auto 1px; padding: 1px 2px; inset-inline-start: 1px; text-align: start; margin: 1px 2px 3px; }\n"})
+        for text in ("left: 1px", "margin-right: 1px", "border-left-color: red", "text-align: right", "margin: 0 auto 0 1px", "inset: 0 1px 2px auto"):
+            with self.subTest(text=text): self.broken(rule, {self.style: f"\na {{ {text}; }}\n"}, f"{self.style}:2")
+
+
 class Rules(unittest.TestCase):
     def test_each_rule_has_a_test_of_its_name(self):
-        names = {name for case in (Sources, Documents, Deployment) for name in dir(case)}
+        names = {name for case in (Sources, Documents, Deployment, Texts) for name in dir(case)}
         self.assertEqual([rule.__name__ for rule in RULES if f"test_{rule.__name__}" not in names], [])
 
     def test_a_file_that_a_rule_looks_for_in_vain_is_known(self):

@@ -69,6 +69,9 @@ static const unsigned char place_js[] = {
 static const unsigned char session_js[] = {
 #embed "page/session.js"
 };
+static const unsigned char texts_js[] = {
+#embed "page/texts.js"
+};
 static const unsigned char time_js[] = {
 #embed "page/time.js"
 };
@@ -77,6 +80,12 @@ static const unsigned char topology_js[] = {
 };
 static const unsigned char view_js[] = {
 #embed "page/view.js"
+};
+static const unsigned char en_json[] = {
+#embed "texts/en.json"
+};
+static const unsigned char de_json[] = {
+#embed "texts/de.json"
 };
 static const unsigned char countries_110m[] = {
 #embed "data/countries-110m.topojson"
@@ -120,9 +129,13 @@ static const struct web_file files[] = {
     FILE("map.js", map_js),
     FILE("place.js", place_js),
     FILE("session.js", session_js),
+    FILE("texts.js", texts_js),
     FILE("time.js", time_js),
     FILE("topology.js", topology_js),
     FILE("view.js", view_js),
+    // The first one is for clients that ask for none of them.
+    FILE("en.json", en_json),
+    FILE("de.json", de_json),
     FILE("countries-110m.topojson", countries_110m),
     FILE("countries-50m.topojson", countries_50m),
     FILE("cities.tsv", cities_tsv),

@@ -34,7 +34,7 @@ struct PageFile: Sendable {
         case "css": "text/css; charset=utf-8"
         case "js": "text/javascript; charset=utf-8"
         case "svg": "image/svg+xml"
-        case "topojson": "application/json; charset=utf-8"
+        case "json", "topojson": "application/json; charset=utf-8"
         case "txt": "text/plain; charset=utf-8"
         case "tsv": "text/tab-separated-values; charset=utf-8"
         default: nil

@@ -10,7 +10,8 @@ internal import Hashing
 struct PageRelease: Sendable {
     /// The digest of all files, in hexadecimal digits.
     let digest: String
-    private let page: StaticResponse
+    /// The page in each language. The first one is for clients that ask for none of them.
+    private let pages: [(language: String, response: StaticResponse)]
     /// The responses under the path of this release, and of another one, for a page of another node during a deployment.
     private let assets: [String: (immutable: StaticResponse, momentary: Response)]
 
@@ -24,11 +25,20 @@ struct PageRelease: Sendable {
         let contents = (files + [PageFile.coastDigest]).flatMap { Array("\($0.name) \($0.bytes.count)\n".utf8) + $0.bytes }
         let settings = "\(tiles?.template ?? "") \(tiles?.attribution ?? "")".utf8
         let bytes = SHA256.hash(contents + settings).prefix(Self.digestBytes)
-        digest = bytes.hexadecimal
-        let version = bytes.reduce(0) { $0 << 8 | Int64($1) } & .max
-        var page = files.first { $0.name == Self.pageName } ?? PageFile(name: Self.pageName, bytes: [])
-        page.fill(digest: digest, modules: files.map(\.name).filter { $0.hasSuffix(".js") }.sorted(), tiles: tiles)
-        self.page = StaticResponse(Response(page, cacheControl: "no-cache"), version: version)
+        let digest = bytes.hexadecimal
+        self.digest = digest
+        let version = Self.version(bytes)
+        let page = files.first { $0.name == Self.pageName } ?? PageFile(name: Self.pageName, bytes: [])
+        let modules = files.map(\.name).filter { $0.hasSuffix(".js") }.sorted()
+        pages = files.compactMap { file -> (language: String, response: StaticResponse)? in
+            guard let language = file.language else { return nil }
+            let filled = page.filled(language: language, texts: file.bytes, digest: digest, modules: modules, tiles: tiles)
+            var response = Response(filled, cacheControl: "no-cache")
+            response.headers[.contentLanguage] = language
+            response.headers[.vary] = "Accept-Language"
+            // Each language has a tag of its own.
+            return (language, StaticResponse(response, version: Self.version(SHA256.hash("\(digest) \(language)".utf8))))
+        }
         let pairs = files.filter { $0.name != Self.pageName && $0.mediaType != nil }.map { file in
             let asset = (
                 immutable: StaticResponse(Response(file, cacheControl: Self.immutable), version: version),
@@ -39,7 +49,19 @@ struct PageRelease: Sendable {
         assets = Dictionary(uniqueKeysWithValues: pairs)
     }
 
-    func page(for request: Request) -> Response { page.response(to: request) }
+    /// The page in the language of `?lang=`, else in that of `Accept-Language`.
+    func page(for request: Request) -> Response {
+        let languages = pages.map(\.language)
+        let asked = request.query?.split(separator: "&").first { $0.hasPrefix("lang=") }?.dropFirst("lang=".count).lowercased()
+        let language = asked.flatMap { languages.contains($0) ? $0 : nil } ?? request.preferredLanguage(of: languages)
+        let page = pages.first { $0.language == language } ?? pages[0]
+        return page.response.response(to: request)
+    }
+
+    /// The version in the entity tag of a file, from the first bytes of a digest.
+    private static func version(_ digest: some Sequence<UInt8>) -> Int64 {
+        digest.prefix(digestBytes).reduce(0) { $0 << 8 | Int64($1) } & .max
+    }
 
     /// - Parameter request: a request of `/assets/{release}/{file}`
     /// - Throws: `HTTPError.notFound`
@@ -55,17 +77,28 @@ struct PageRelease: Sendable {
 }
 
 extension PageFile {
-    /// Puts the values that the program knows at its start into the page.
-    fileprivate mutating func fill(digest: String, modules: [String], tiles: Tiles?) {
+    /// The language of a file of texts, such as `de` of `de.json`.
+    fileprivate var language: String? { name.hasSuffix(".json") ? String(name.dropLast(".json".count)) : nil }
+
+    /// The page with the texts of a language, and with the values that the program knows at its start.
+    fileprivate func filled(
+        language: String, texts: [UInt8], digest: String, modules: [String], tiles: Tiles?
+    ) -> PageFile {
         let base = "/assets/\(digest)"
         // Without these lines a browser would find each module only after it has read the one that imports it.
         let preloads = modules.filter { $0 != "leaflet.js" }.map { #"<link rel="modulepreload" href="\#(base)/\#($0)">"# }
-        let text = String(decoding: bytes, as: UTF8.self)
-            .replacing("{{assets}}", with: base)
-            .replacing("{{modulepreloads}}", with: preloads.joined(separator: "\n"))
-            .replacing("{{tiles}}", with: (tiles?.template ?? "").escapedForHTML)
-            .replacing("{{attribution}}", with: (tiles?.attribution ?? "").escapedForHTML)
-        bytes = Array(text.utf8)
+        let values = [
+            "assets": base, "language": language, "modulepreloads": preloads.joined(separator: "\n"),
+            "tiles": (tiles?.template ?? "").escapedForHTML, "attribution": (tiles?.attribution ?? "").escapedForHTML,
+        ]
+        let table = try? JSON(utf8: texts)
+        let filled = String(decoding: bytes, as: UTF8.self).replacing(/\{\{([a-z.]+)\}\}/) { place -> String in
+            let name = String(place.1)
+            if let value = values[name] { return value }
+            guard case .string(let text)? = table?[name] else { return name }
+            return text.escapedForHTML
+        }
+        return PageFile(name: name, bytes: Array(filled.utf8))
     }
 }
 

@@ -23,8 +23,8 @@ import Testing
         String(buffer: release.page(for: request("/")).body)
     }
 
-    @Test func `contain every file of the folders page and data, each with a media type`() throws {
-        let names = try ["page", "data"].flatMap {
+    @Test func `contain every file of the folders page, texts and data, each with a media type`() throws {
+        let names = try ["page", "texts", "data"].flatMap {
             try FileManager.default.contentsOfDirectory(
                 atPath: Repository.root.appending(path: "Sources/CEmbeddedPage/\($0)").path)
         }
@@ -91,6 +91,83 @@ import Testing
         let page = Self.page(PageRelease(tiles: tiles))
         #expect(page.contains("https://tiles.example.org/{z}/{x}/{y}.png"))
         #expect(page.contains("&lt;b&gt; &quot;Streets&quot;"))
+    }
+}
+
+@Suite struct `The language of the map page` {
+    private static let release = PageRelease(tiles: nil)
+
+    private static func response(_ target: String, accepting header: String? = nil, tag: String? = nil) -> Response {
+        var headers = HTTPFields()
+        headers[.acceptLanguage] = header
+        headers[.ifNoneMatch] = tag
+        let head = HTTPRequest(method: .get, scheme: "http", authority: "localhost", path: target, headerFields: headers)
+        return release.page(for: Request(head: head))
+    }
+
+    @Test(
+        arguments: [
+            ("/", nil, "en"), ("/", "de-AT,de;q=0.9,en;q=0.5", "de"), ("/", "en-GB,en;q=0.9,de;q=0.8", "en"),
+            ("/", "fr, de;q=0.1", "de"),
+            ("/", "fr", "en"), ("/", "de;q=x", "en"), ("/", ";;,=", "en"), ("/?lang=de", nil, "de"), ("/?lang=DE", "en", "de"),
+            ("/?a=1&lang=en&lang=de", "de", "en"), ("/?lang=xx", "de", "de"), ("/?lang=", "de", "de"),
+            ("/?lang=%64%65", nil, "en"),
+            ("/?lang=../../en", nil, "en"), ("/?lang", nil, "en"), ("/?langs=de", nil, "en"),
+            ("/", String(repeating: "fr,", count: 9_999) + "de", "en"), ("/", String(repeating: "fr,", count: 63) + "de", "de"),
+        ] as [(String, String?, String)])
+    func `is that of the address, else the one that the browser prefers, else English`(
+        target: String, header: String?, language: String
+    ) {
+        let response = Self.response(target, accepting: header)
+        let page = String(buffer: response.body)
+        #expect(page.contains(#"<html lang="\#(language)" dir="ltr">"#))
+        #expect(
+            page.contains(
+                language == "de" ? "<title>Humon: Events in deiner Nähe</title>" : "<title>Humon: events near you</title>"))
+        // One file of texts.
+        let preloaded = page.matches(of: /"preload" as="fetch" crossorigin href="([^"]+)"/).map { String($0.1) }
+        #expect(preloaded == ["/assets/\(Self.release.digest)/\(language).json"])
+        #expect(response.headers[.contentLanguage] == language)
+        #expect(response.headers[.vary]?.contains("Accept-Language") == true)
+    }
+
+    @Test func `has an entity tag of its own, so that no cache answers with another language`() throws {
+        let (english, german) = (Self.response("/", accepting: "en"), Self.response("/", accepting: "de"))
+        let tags = try [english, german].map { try #require($0.headers[.eTag]) }
+        #expect(tags[0] != tags[1])
+        let same = Self.response("/", accepting: "de", tag: tags[1])
+        #expect(same.status == .notModified && same.headers[.eTag] == tags[1])
+        #expect(same.headers[.vary]?.contains("Accept-Language") == true)
+        #expect(Self.response("/", accepting: "de", tag: tags[0]).status == .ok)
+        #expect(Self.response("/?lang=en", accepting: "de", tag: tags[0]).status == .notModified)
+    }
+
+    @Test(.page) func `counts at both addresses of the page, also for HEAD, and none varies the files`() async throws {
+        for path in ["/", "/back"] {
+            for method in [HTTPRequest.Method.get, .head] {
+                let answer = await page.send(method, path, ["accept-language": "de", "accept-encoding": "gzip"])
+                #expect(answer.status == 200 && answer.headers[.contentLanguage] == "de", "\(method) \(path)")
+                let vary = try #require(answer.headers[.vary])
+                #expect(vary.contains("Accept-Language") && vary.contains("Accept-Encoding"), "\(method) \(path)")
+                #expect(answer.headers[.contentSecurityPolicy]?.contains("connect-src 'self'") == true)
+            }
+        }
+        let file = await page.send(.get, "/assets/0/de.json", ["accept-language": "en"])
+        #expect(file.headers[.contentType] == "application/json; charset=utf-8")
+        #expect(file.body.contains(#""page.title": "Humon: Events in deiner Nähe""#))
+        #expect(file.headers[.vary]?.contains("Accept-Language") != true)
+    }
+
+    @Test func `fills every place of the page, and a text becomes no markup`() throws {
+        let hostile = PageFile(
+            name: "xx.json", bytes: Array(#"{"page.title":"</title><script>{{tiles}}&\"","page.direction":"rtl"}"#.utf8))
+        let release = PageRelease(PageFile.all + [hostile], tiles: nil)
+        let head = HTTPRequest(method: .get, scheme: "http", authority: "localhost", path: "/?lang=xx")
+        let page = String(buffer: release.page(for: Request(head: head)).body)
+        #expect(page.contains("<title>&lt;/title&gt;&lt;script&gt;{{tiles}}&amp;&quot;</title>"))
+        #expect(page.contains(#"<html lang="xx" dir="rtl">"#))
+        // A text that is missing shows its key.
+        #expect(page.contains(">page.skip<"))
     }
 }
 

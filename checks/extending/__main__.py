@@ -25,7 +25,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 # Each recipe: its section, its folder here, the folders whose files do not count, and the largest number of files outside of these.
 RECIPES = [
     ("Add a module", "module", ("Sources/Comments/", "Tests/CommentsTests/"), 5),
-    ("Add a field to an event", "field", ("Tests/", "docs/"), 6),
+    ("Add a field to an event", "field", ("Tests/", "docs/"), 8),
 ]
 BUILD_SECONDS = 3600
 REQUEST_SECONDS = 30

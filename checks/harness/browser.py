@@ -18,7 +18,7 @@ class Browser:
         self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.process = subprocess.Popen(
             ["chromium", "--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-             "--no-first-run", f"--user-data-dir={self.profile.name}", *arguments, "about:blank"],
+             "--no-first-run", "--accept-lang=en-US", f"--user-data-dir={self.profile.name}", *arguments, "about:blank"],
             close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             preexec_fn=lambda: (os.dup2(low, 3), os.dup2(high, 4)))
         for end in (commands, answers, low, high):

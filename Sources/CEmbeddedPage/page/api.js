@@ -1,4 +1,5 @@
 // Requests to the API. Every function resolves to the parsed body, or throws an APIError.
+import { has, text } from "./texts.js";
 
 /** The server refused a request (status from 400), or no answer came (status 0). */
 export class APIError extends Error {
@@ -23,20 +24,28 @@ export class APIError extends Error {
   }
 
   static text(status, problem) {
-    if (status === 0) return "The server does not answer.";
-    if (status === 429) return "Too many requests. Wait a minute, and try again.";
-    if (status === 503) return "The server cannot do this now. Try again in a moment.";
-    return problem.detail ?? problem.message ?? problem.title ?? `The server answered with status ${status}.`;
+    if (status === 0) return text("error.offline");
+    if (has(`error.status.${status}`)) return text(`error.status.${status}`);
+    if (has(`error.code.${problem.code}`)) return text(`error.code.${problem.code}`);
+    return problem.detail ?? problem.message ?? problem.title ?? text("error.status", { status });
   }
 
   /** RFC 9457 names a field by a JSON pointer. */
   static fields({ errors = [] }) {
     const fields = {};
-    for (const { pointer, detail } of errors) {
+    for (const { pointer, code, detail } of errors) {
       const name = (pointer ?? "").replace(/^[#/]+/, "");
-      fields[name] ??= detail;
+      fields[name] ??= APIError.fieldText(name, code, detail);
     }
     return fields;
+  }
+
+  /** The page's sentence about a field, with the numbers of the API's sentence; that one where the page has none for the code. */
+  static fieldText(name, code, detail) {
+    const key = [`error.${name}.${code}`, `error.field.${code}`].find(has);
+    if (key === undefined || !has(`form.${name}.subject`)) return detail;
+    const [first, second] = detail?.match(/-?\d+/g) ?? [];
+    return text(key, { field: text(`form.${name}.subject`), first, second });
   }
 }
 
@@ -59,18 +68,18 @@ export async function request(method, path, { body, signal, headers = {} } = {})
   if (method === "GET" && written !== null) fields["humon-position"] ??= written;
   const limit = AbortSignal.timeout(limitSeconds * 1000);
   const before = written;
-  let response, text;
+  let response, content;
   try {
     response = await fetch(path, {
       method, signal: signal ? AbortSignal.any([signal, limit]) : limit, headers: fields,
       body: body === undefined ? undefined : JSON.stringify(body), credentials: "same-origin",
     });
-    text = await response.text();
+    content = await response.text();
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new APIError(0);
   }
-  const data = text.startsWith("{") || text.startsWith("[") ? JSON.parse(text) : null;
+  const data = content.startsWith("{") || content.startsWith("[") ? JSON.parse(content) : null;
   const position = response.headers.get("humon-position");
   // The log may have lost the write.
   if (data?.code === "position_not_reached") written = null;

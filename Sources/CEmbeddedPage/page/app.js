@@ -9,6 +9,7 @@ import { distanceText, highlight, showEmptyServer, showErasing, showList, showSi
 import { closeZoom, EventMap, placeKey, streetZoom } from "./map.js";
 import * as place from "./place.js";
 import * as session from "./session.js";
+import { text } from "./texts.js";
 import { followClock, comingWindowOf, groupOf, isWithin, shortSpan, windowOf, zone } from "./time.js";
 import { View } from "./view.js";
 
@@ -37,8 +38,8 @@ let looking = new AbortController();
 const isMine = (event) => session.currentUser() !== null && event.owner.id === session.currentUser();
 const distanceOf = (event) => (visitor === null ? null : distanceText(visitor, event));
 const rows = { open, more, isMine, distanceOf, hint: (id) => map.hint(id), zoom, cityOf: (cluster) => cityOf(cluster, cities)?.name };
-const kindOf = (event) => (isMine(event) ? "mine" : groupOf(event) === "Earlier" ? "past" : "");
-const textOf = (event) => [event.name, shortSpan(event)];
+const kindOf = (event) => (isMine(event) ? "mine" : groupOf(event) === "earlier" ? "past" : "");
+const labelOf = (event) => [event.name, shortSpan(event)];
 
 // Panel: list, details or form.
 
@@ -53,8 +54,8 @@ function showPanel(name, title = null) {
 
 /** Resolves to false if the visitor would rather go on writing. */
 async function leavesForm() {
-  const text = "Leave the form? What you wrote is lost.";
-  if (form?.hasInput && !(await confirmed(text, { yes: "Leave it", no: "Go on writing" }))) return false;
+  const choices = { yes: text("form.leave.yes"), no: text("form.leave.no") };
+  if (form?.hasInput && !(await confirmed(text("form.leave"), choices))) return false;
   if (form !== null) EventForm.forget();
   form = null;
   state.form = false;
@@ -112,7 +113,7 @@ async function open(id, { focuses = true, moves = true, zoom = 0, isAgain = fals
     const hadFocus = byID("details-view").contains(document.activeElement);
     state.event = id;
     if (end !== null) {
-      if (detailed.event !== null && isAgain) announce("This event is no longer there.");
+      if (detailed.event !== null && isAgain) announce(text("details.gone"));
       notifyOfEnd(end);
     } else {
       detailed = { event: data, tag, again: null };
@@ -134,7 +135,7 @@ async function open(id, { focuses = true, moves = true, zoom = 0, isAgain = fals
     // A notice stays as it is, unless another attempt has no use.
     if (turn !== openings || (isAgain && detailed.again && (error.isTemporary || !detailed.again.isPolled))) return;
     state.event = id;
-    notify("This event cannot be shown now", error.message, null, error.status === 401 ? { signUp } : {});
+    notify(text("details.unread"), error.message, null, error.status === 401 ? { signUp } : {});
     detailed.again = { moves, zoom, from: place.viewText(map.view), isPolled: error.isTemporary };
     if (focuses) focusDetails();
   } finally {
@@ -143,11 +144,11 @@ async function open(id, { focuses = true, moves = true, zoom = 0, isAgain = fals
 }
 
 /** Says something in the place of the details or of the form, until the visitor leaves. @param event its time and place are shown */
-function notify(title, text, event = null, handlers = {}) {
+function notify(title, note, event = null, handlers = {}) {
   openings += 1;
   detailed = { event: null, tag: null, again: null };
   showPanel("details", title);
-  showNotice(title, text, event, { close: () => backToList(), ...handlers });
+  showNotice(title, note, event, { close: () => backToList(), ...handlers });
   map.hint(null);
   map.select(event);
   save();
@@ -155,13 +156,13 @@ function notify(title, text, event = null, handlers = {}) {
 
 /** Says that an event is not there. @param event what it was; null if nobody may know */
 function notifyOfEnd({ status, message, event }) {
-  if (event !== null) notify(`Cancelled: ${event.name}`, "The owner cancelled this event for ever.", event);
-  else notify("This event is not there", status === 410 ? message : "It was removed, or the address is not right.");
+  if (event !== null) notify(text("details.cancelled", { name: event.name }), text("details.cancelled.note"), event);
+  else notify(text("details.missing"), status === 410 ? message : text("details.missing.note"));
   detailed.again = { moves: false };
 }
 
 function adviseCookies() {
-  notify("This page needs cookies for that", session.cookieAdvice);
+  notify(text("page.cookies.title"), text("page.cookies.advice"));
   focusDetails();
 }
 
@@ -211,15 +212,14 @@ async function write(event, tag = null, draft = null) {
   state.form = true;
   state.event = event.id ?? null;
   save();
-  showPanel("form", event.id === undefined ? "Add an event" : "Change the event");
+  showPanel("form", text(event.id === undefined ? "form.title.add" : "form.title.change"));
   if (event.id === undefined) map.select(null);
   form = new EventForm(event, tag, {
     close: closeForm,
     moved: (lat, lon, zoom) => { map.draft({ lat, lon }); map.show(lat, lon, zoom); },
     saved: async (id, event, isNew) => {
       const isHidden = !isWithin(event, state.when);
-      const place = isHidden ? "saved, but at another time than the map shows: choose “Any time”" : isNew ? "on the map" : "changed";
-      announce(`The event is ${place}.`);
+      announce(text(isHidden ? "form.saved.hidden" : isNew ? "form.saved.new" : "form.saved.changed"));
       map.show(event.lat, event.lon);
       await view.reload();
       form = null;
@@ -297,7 +297,7 @@ const map = new EventMap(byID("map"), state.view ?? world, {
     if (form === null) await write(isClose ? { lat, lon } : {});
     else if (isClose) form.place(lat, lon);
     if (form === null) return;
-    announce(isClose ? `The place is ${lat}, ${lon}.` : "Closer now: click the place, or move the map and press Enter on it.");
+    announce(isClose ? text("map.place", { lat, lon }) : text("map.closer"));
     map.draft(form.chosen);
   },
 });
@@ -306,7 +306,7 @@ const view = new View({
   shown(content) {
     hasEvents ||= content.kind === "clusters" || content.events.length > 0;
     if (content.kind === "clusters") map.showClusters(content.clusters);
-    else map.showEvents(content.events, kindOf, textOf);
+    else map.showEvents(content.events, kindOf, labelOf);
     fresh.clear();
     listNow(content);
     if (!hasEvents) lookForEvents();
@@ -314,7 +314,7 @@ const view = new View({
   },
   put(event, content, isNew) {
     hasEvents = true;
-    map.put(event, kindOf(event), textOf(event));
+    map.put(event, kindOf(event), labelOf(event));
     if (isNew) {
       map.highlight(event.id);
       fresh.add(event.id);
@@ -334,12 +334,12 @@ const view = new View({
   },
   busy: (isBusy) => byID("list").setAttribute("aria-busy", String(isBusy)),
   refused() {
-    this.state("failed", "Not signed up");
+    this.state("failed", text("status.refused"));
     showSignUp(signUp);
     session.restore();
   },
-  state(name, text) {
-    const before = showStatus(name, text);
+  state(name, failure) {
+    const before = showStatus(name, failure);
     if (name === "live" && before !== "live" && before !== "starting") returned();
   },
 });
@@ -371,7 +371,7 @@ async function lookFurther(content) {
   const here = isNear ? visitor : map.view;
   const [event] = await comingAround(here, looking.signal).catch(() => []);
   if (event === undefined || content !== view.content || content.events.length > 0) return;
-  content.nearest = { event, distance: `${distanceText(here, event)} from ${isNear ? "you" : "the middle of the map"}` };
+  content.nearest = { event, distance: distanceText(here, event), isFromVisitor: isNear };
   listNow(content);
 }
 
@@ -421,7 +421,7 @@ document.querySelector(".skip").addEventListener("click", (click) => {
 byID("add").addEventListener("click", addEvent);
 byID("all").addEventListener("click", () => list(null));
 byID("near").addEventListener("click", () => {
-  const failed = () => announce("Your browser does not tell where you are.");
+  const failed = () => announce(text("page.location.unknown"));
   if (!navigator.geolocation) return failed();
   navigator.geolocation.getCurrentPosition(({ coords }) => showNear({ lat: coords.latitude, lon: coords.longitude }), failed);
 });
@@ -432,7 +432,7 @@ async function showNear(here) {
   const [first] = near;
   // With the nearest event those that are not much further.
   const last = near.findLast((event) => place.kilometres(here, event) <= 2 * place.kilometres(here, first)) ?? null;
-  if (map.showVisitor(here, last)) announce(`The nearest event is ${distanceText(here, first)} away.`);
+  if (map.showVisitor(here, last)) announce(text("map.near.distance", { distance: distanceText(here, first) }));
 }
 document.addEventListener("keydown", (press) => {
   if (press.key !== "Escape" || isComposed(press) || document.querySelector("dialog[open]")) return;
@@ -464,17 +464,15 @@ byID("return").addEventListener("click", () => showReturn());
 
 function showVisitor() {
   const moved = session.movedUser();
-  const text = moved === null ? "" : session.movedText(moved);
-  showWho(session.currentUser(), text, { keep: showWayBack, forget: session.forget, erase });
+  const sentence = moved === null ? "" : session.movedText(moved);
+  showWho(session.currentUser(), sentence, { keep: showWayBack, forget: session.forget, erase });
 }
-
-const erased = "Everything about you is erased.";
 
 /** Erases the visitor, and shows how far that has come. */
 async function erase() {
   try {
     await session.erase(showErasing);
-    announce(erased);
+    announce(text("who.erased"));
   } catch (error) {
     if (!(error instanceof api.APIError)) throw error;
     announce(error.message);
@@ -485,7 +483,7 @@ async function erase() {
 /** Goes on to show an erasure that had not come to its end when the page was left. */
 async function goOnErasing() {
   if (!await session.finishErasure(showErasing)) return;
-  announce(erased);
+  announce(text("who.erased"));
   showVisitor();
 }
 

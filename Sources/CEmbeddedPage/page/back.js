@@ -2,7 +2,7 @@
 import { APIError, request } from "./api.js";
 import { byID, confirmed, element, once } from "./dom.js";
 import { comeBack, currentUser, onUserChange, restore } from "./session.js";
-import { locale } from "./time.js";
+import { locale, text } from "./texts.js";
 
 const dialog = byID("way");
 const problem = element("p", { class: "problem", role: "alert" });
@@ -12,14 +12,14 @@ let owner = null;
 /** The secret of the link that opened this page, "" without one; null at the page's usual address. */
 const opened = location.pathname === "/back" ? location.hash.match(/^#([0-9a-z]{26})(?![0-9a-z])/i)?.[1] ?? "" : null;
 // So neither the browser's way back nor a copied address leads to it. The list of visited pages keeps it all the same.
-if (opened !== null) history.replaceState(null, "", "/");
+if (opened !== null) history.replaceState(null, "", `/${location.search}`);
 
 /** Asks for a code, or what to do with the link that opened the page. */
 export const goOnBack = () => { if (opened !== null) showReturn(opened); };
 
 function show(title, ...parts) {
   problem.textContent = "";
-  const close = element("button", { type: "button", onclick: () => dialog.close() }, "Close");
+  const close = element("button", { type: "button", onclick: () => dialog.close() }, text("way.close"));
   dialog.replaceChildren(element("h2", { id: "way-title", tabindex: "-1" }, title), ...parts, element("div", { class: "buttons" }, close));
   if (!dialog.open) dialog.showModal();
   byID("way-title").focus();
@@ -43,30 +43,20 @@ const send = (method, path, options) => request(method, path, options).catch((er
   throw error;
 });
 
+/** The kinds of passes, with their names in the keys of texts. */
 const kinds = [
-  {
-    kind: "recovery", noun: "link", title: "A link, for when this browser is gone",
-    text: "Keep it like a key, for example in a password manager, and show it to nobody. It works until you make another one or end it. "
-      + "A browser in which you open it may remember it: on a computer that others use, make a new one.",
-    read: (pass) => `${location.origin}/back#${pass}`,
-  },
-  {
-    kind: "transfer", noun: "code", title: "A code, for another browser now",
-    text: `Open ${location.origin}/back there, and type the code within ten minutes. It works once.`,
-    read: (pass) => pass.replace(/.{5}$/, " $&"),
-  },
+  { kind: "recovery", name: "link", read: (pass) => `${location.origin}/back#${pass}` },
+  { kind: "transfer", name: "code", read: (pass) => pass.replace(/.{5}$/, " $&") },
 ];
 
 /** Shows the ways back of this browser's user. What a finder could do stands before the buttons that make them. */
-export async function showWayBack(title = "Your way back") {
+export async function showWayBack(title = text("way.title")) {
   owner = currentUser();
   const parts = kinds.map(part);
   show(
     title,
-    element("p", {}, `User ${owner} is in one browser at a time. A link or a code brings it to another one, and signs this one out.`),
-    element(
-      "p", { class: "notice" }, element("strong", {}, "Anybody who finds the link or the code is you: "),
-      "they can change and cancel your events, see which you attend, erase everything about you, and shut you out."),
+    element("p", {}, text("way.move", { id: owner })),
+    element("p", { class: "notice" }, element("strong", {}, text("way.warning")), " ", text("way.warning.more")),
     ...parts.flatMap(({ elements }) => elements), problem);
   const passes = await send("GET", "/v1/users/me/passes").catch((error) => error);
   if (passes instanceof APIError) problem.textContent = passes.message;
@@ -74,83 +64,79 @@ export async function showWayBack(title = "Your way back") {
 }
 
 /** The part of the dialog that makes and ends passes of one kind. */
-function part({ kind, noun, title, text, read }) {
+function part({ kind, name, read }) {
   const said = element("p", { role: "status" });
   const secret = element("code", { class: "secret" });
-  const button = (text, work, attributes = {}) => {
-    const made = element("button", { type: "button", ...attributes, onclick: () => once(made, problem, work) }, text);
+  const button = (label, work, attributes = {}) => {
+    const made = element("button", { type: "button", ...attributes, onclick: () => once(made, problem, work) }, label);
     return made;
   };
-  const say = (text, isThere, shown = "") => {
-    said.textContent = text;
+  const say = (sentence, isThere, shown = "") => {
+    said.textContent = sentence;
     secret.textContent = shown;
     for (const part of [secret, copy]) part.hidden = shown === "";
-    make.textContent = `Make a ${isThere ? "new " : ""}${noun}`;
+    make.textContent = isThere ? text(`way.${name}.again`) : text(`way.${name}.make`);
     end.hidden = !isThere;
   };
   const make = button("", async () => {
     const { data } = await send("POST", "/v1/users/me/passes", { body: { kind } });
-    say(`Here is your ${noun}. Nothing shows it again.`, true, read(data.pass));
+    say(text(`way.${name}.made`), true, read(data.pass));
   });
-  const copy = button("Copy", async () => {
+  const copy = button(text("way.copy"), async () => {
     try {
       await navigator.clipboard.writeText(secret.textContent);
-      said.textContent = `The ${noun} is copied.`;
+      said.textContent = text(`way.${name}.copied`);
     } catch {
       // No clipboard on plain HTTP.
       getSelection().selectAllChildren(secret);
-      said.textContent = `The ${noun} is selected: copy it with the keyboard or the menu of your browser.`;
+      said.textContent = text(`way.${name}.selected`);
     }
   });
-  const end = button(`End the ${noun}`, async () => {
+  const end = button(text(`way.${name}.end`), async () => {
     await send("DELETE", `/v1/users/me/passes/${kind}`);
     make.focus();
-    say(`No ${noun} works now.`, false);
+    say(text(`way.${name}.ended`), false);
   }, { class: "danger" });
   const tell = (time) => {
     if (secret.textContent !== "") return;
-    const when = new Date(time).toLocaleString(locale, { dateStyle: "medium", timeStyle: "short" });
-    say(`The ${noun} of ${when} works, for whoever has it. A new one ends it.`, true);
+    const issued = new Date(time).toLocaleString(locale, { dateStyle: "medium", timeStyle: "short" });
+    say(text(`way.${name}.works`, { time: issued }), true);
   };
   say("", false);
   const row = element("div", { class: "buttons" }, make, copy, end);
-  const elements = [element("h3", {}, title), element("p", {}, text), said, secret, row];
+  const advice = text(`way.${name}.text`, { address: `${location.origin}/back` });
+  const elements = [element("h3", {}, text(`way.${name}.title`)), element("p", {}, advice), said, secret, row];
   return { kind, tell, elements };
 }
 
-const refusals = {
-  404: "No user has this link or code. It may have been used, replaced or ended, and a code works for ten minutes.",
-  422: "This did not work. Try it once more.",
-};
+const refusals = { 404: text("return.unknown"), 422: text("return.failed") };
 
 /** Makes this browser the user of a link or of a code. @param pass the secret of a link; "" for a field to type in */
 export function showReturn(pass = "") {
   owner = null;
   const input = element("input", { id: "pass", autocomplete: "off", autocapitalize: "characters", spellcheck: "false" });
-  const go = element("button", { type: "submit", class: "primary" }, "Continue");
+  const go = element("button", { type: "submit", class: "primary" }, text("return.go"));
   const agrees = (id, left) => dialog.open && confirmed(
-    `You come back as user ${id}${left === null ? "" : `; this browser leaves user ${left}, and only a link of that user brings it back`}.`
-      + " The browser in which you were the user is signed out.",
-    { yes: `Come back as user ${id}`, no: left === null ? "No" : `Stay user ${left}` });
+    text(left === null ? "return.question" : "return.question.leaves", { id, left }),
+    { yes: text("return.yes", { id }), no: text(left === null ? "return.no" : "return.no.leaves", { left }) });
   const work = async () => {
     const typed = pass || input.value.trim().replace(/^.*#/, "");
-    if (typed === "") throw new APIError(422, { detail: "Type the code, or paste the link." });
+    if (typed === "") throw new APIError(422, { detail: text("return.missing") });
     const isBack = await comeBack(typed, agrees).catch((error) => {
       throw error.status in refusals ? new APIError(error.status, { detail: refusals[error.status] }) : error;
     });
-    if (isBack) await showWayBack(`You are user ${currentUser()}`);
+    if (isBack) await showWayBack(text("way.title.user", { id: currentUser() }));
   };
   const submit = (submission) => {
     submission.preventDefault();
     once(go, problem, work);
   };
   show(
-    "Come back",
-    element("p", {}, pass ? "The link that you opened makes this browser the user who kept it."
-      : "“Keep a way back” makes a code in the browser where you are the user. A link that you kept works, too."),
-    element("p", { class: "notice" }, "Did somebody else send it to you? Then close this: what you add would be theirs, too."),
+    text("return.title"),
+    element("p", {}, text(pass ? "return.opened" : "return.typed")),
+    element("p", { class: "notice" }, text("return.warning")),
     element(
       "form", { novalidate: true, onsubmit: submit },
-      pass === "" && element("p", { class: "field" }, element("label", { for: "pass" }, "Code or link"), input),
+      pass === "" && element("p", { class: "field" }, element("label", { for: "pass" }, text("return.label")), input),
       problem, element("div", { class: "buttons" }, go)));
 }

@@ -1,9 +1,9 @@
 // One event: what, when, where, who attends; its owner can change and cancel it.
 import * as api from "./api.js";
 import { announce, byID, confirmed, element, once } from "./dom.js";
-import { kinds } from "./form.js";
 import { calendar } from "./list.js";
 import { currentUser, onUserChange, signedIn } from "./session.js";
+import { has, text } from "./texts.js";
 import { distance, longSpan, zone } from "./time.js";
 
 /** What changes about the event that is shown while it is shown: { owner(), clock(), guests() }. */
@@ -23,20 +23,20 @@ export const updateGuests = () => shown?.guests();
 export function showDetails(event, tag, handlers) {
   const problem = element("p", { class: "problem", role: "alert" });
   const run = (work) => ({ currentTarget }) => once(currentTarget, problem, work);
-  const badge = element("span", { class: "badge" }, "yours");
+  const badge = element("span", { class: "badge" }, text("list.badge.own"));
   const time = element("span", { class: "distance" });
   const guests = element("span", { id: "attendance" }, "…");
   const attend = element("button", { type: "button", hidden: true });
-  const change = element("button", { type: "button", onclick: () => handlers.edit(event, tag) }, "Change");
-  const end = element("button", { type: "button", class: "danger", onclick: run(() => cancel(event, handlers)) }, "Cancel the event");
+  const change = element("button", { type: "button", onclick: () => handlers.edit(event, tag) }, text("details.change"));
+  const end = element("button", { type: "button", class: "danger", onclick: run(() => cancel(event, handlers)) }, text("details.cancel"));
   const view = byID("details-view");
   view.dataset.event = event.id;
   view.replaceChildren(
-    element("button", { type: "button", class: "back", onclick: handlers.close }, "← All events"),
+    element("button", { type: "button", class: "back", onclick: handlers.close }, text("list.all")),
     element(
       "div", { class: "heading" }, calendar(event),
       element("div", {}, element("h2", { tabindex: "-1", dir: "auto" }, event.name), element("p", {}, time, badge))),
-    element("dl", {}, ...whenAndWhere(event), ...texts(event), ...row("Guests", guests)),
+    element("dl", {}, ...whenAndWhere(event), ...texts(event), ...row(text("details.guests"), guests)),
     element("div", { class: "buttons" }, attend, change, end), problem);
   shown = {
     owner: () => {
@@ -50,35 +50,41 @@ export function showDetails(event, tag, handlers) {
 }
 
 /** Shows a text in place of an event. @param event its time and place are shown below  @param handlers { close(), signUp() or none } */
-export function showNotice(title, text, event, { close, signUp }) {
+export function showNotice(title, note, event, { close, signUp }) {
   shown = null;
   byID("details-view").replaceChildren(
-    element("button", { type: "button", class: "back", onclick: close }, "← All events"),
-    element("h2", { tabindex: "-1", dir: "auto" }, title), element("p", { class: "notice" }, text),
-    ...(signUp ? [element("button", { type: "button", class: "primary", onclick: signUp }, "Sign this browser up")] : []),
+    element("button", { type: "button", class: "back", onclick: close }, text("list.all")),
+    element("h2", { tabindex: "-1", dir: "auto" }, title), element("p", { class: "notice" }, note),
+    ...(signUp ? [element("button", { type: "button", class: "primary", onclick: signUp }, text("page.signup"))] : []),
     element("dl", {}, ...(event === null ? [] : whenAndWhere(event))));
 }
 
 const whenAndWhere = (event) => [
-  ...row("When", element("time", { datetime: event.started_at }, longSpan(event)), element("small", {}, `Your time zone: ${zone()}`)),
   ...row(
-    "Where", event.address && element("span", { dir: "auto" }, event.address),
+    text("details.when"), element("time", { datetime: event.started_at }, longSpan(event)),
+    element("small", {}, text("details.zone", { zone: zone() }))),
+  ...row(
+    text("details.where"), event.address && element("span", { dir: "auto" }, event.address),
     element("small", {}, `${event.lat.toFixed(5)}, ${event.lon.toFixed(5)}`)),
 ];
 
+/** The server may know a kind that this page does not. */
+const kindOf = ({ category }) => (has(`kind.${category}`) ? text(`kind.${category}`) : category);
+
 /** What the owner wrote about the event. Only http and https links lead anywhere, whatever the server says. */
 const texts = (event) => [
-  ...(event.category ? row("Kind", kinds[event.category] ?? event.category) : []),
-  ...(event.description ? row("About", element("span", { class: "description", dir: "auto" }, event.description)) : []),
+  ...(event.category ? row(text("form.category.label"), kindOf(event)) : []),
+  ...(event.description ? row(text("details.about"), element("span", { class: "description", dir: "auto" }, event.description)) : []),
   ...(/^https?:\/\//i.test(event.link ?? "")
-    ? row("Link", element("a", { href: event.link, target: "_blank", rel: "nofollow ugc noopener noreferrer" }, event.link)) : []),
-  ...(event.time_zone ? row("Time zone of the place", event.time_zone) : []),
+    ? row(text("form.link.label"), element("a", { href: event.link, target: "_blank", rel: "nofollow ugc noopener noreferrer" }, event.link)) : []),
+  ...(event.time_zone ? row(text("form.time_zone.label"), event.time_zone) : []),
 ];
 
 const row = (name, ...values) => [element("dt", {}, name), element("dd", {}, ...values.filter(Boolean))];
 
 async function cancel(event, handlers) {
-  const isSure = await confirmed(`Cancel “${event.name}”? Nothing brings it back.`, { yes: "Cancel the event" });
+  const { name } = event;
+  const isSure = await confirmed(text("details.cancel.question", { name }), { yes: text("details.cancel") });
   if (!isSure) return;
   // The stream of changes may tell before the answer does.
   const view = byID("details-view");
@@ -88,20 +94,21 @@ async function cancel(event, handlers) {
   } finally {
     delete view.dataset.ending;
   }
-  announce(`“${event.name}” is cancelled.`);
+  announce(text("details.cancel.done", { name }));
   handlers.cancelled(event.id);
 }
 
 /** Returns a function that shows how many attend now, and a button to attend or to leave. */
-function attendance(id, text, button, run, { attended }) {
+function attendance(id, guests, button, run, { attended }) {
   /** Counts the writes: a number that was read before one of them does not count. */
   let writes = 0;
   let isAttending = false;
   const show = ({ count, attending }) => {
-    const people = count === 0 ? "Nobody attends yet" : count === 1 ? "1 person attends" : `${count} people attend`;
-    text.textContent = `${people}${attending ? ", and you are one of them" : ""}.`;
+    const isNobody = count === 0 && !attending;
+    const key = isNobody ? "details.guests.none" : attending ? "details.guests.you" : "details.guests.others";
+    guests.textContent = text(key, { count });
     isAttending = attending;
-    button.textContent = attending ? "Leave" : "Attend";
+    button.textContent = text(attending ? "details.leave" : "details.attend");
     button.className = attending ? "" : "primary";
     button.hidden = false;
   };
@@ -114,7 +121,7 @@ function attendance(id, text, button, run, { attended }) {
       writes += 1;
     }
     show(await api.attendance(id));
-    announce(leaves ? "You left the event." : "You attend the event.");
+    announce(text(leaves ? "details.leave.done" : "details.attend.done"));
     attended();
   });
   return async () => {
@@ -124,7 +131,7 @@ function attendance(id, text, button, run, { attended }) {
       if (before === writes) show(now);
     } catch (error) {
       if (!(error instanceof api.APIError)) throw error;
-      if (button.hidden) text.textContent = "The number is not known now.";
+      if (button.hidden) guests.textContent = text("details.guests.unknown");
     }
   };
 }

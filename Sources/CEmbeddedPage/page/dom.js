@@ -1,5 +1,6 @@
 // Builds parts of the page. Text is always text: no string becomes HTML.
 import { APIError } from "./api.js";
+import { text } from "./texts.js";
 
 /** The element of the page with this id. */
 export const byID = (id) => document.getElementById(id);
@@ -42,8 +43,8 @@ const announcementMilliseconds = 6000;
 let clearing = null;
 
 /** Says something for a moment, to screen readers too. */
-export function announce(text) {
-  byID("announcement").textContent = text;
+export function announce(sentence) {
+  byID("announcement").textContent = sentence;
   clearTimeout(clearing);
   clearing = setTimeout(() => byID("announcement").replaceChildren(), announcementMilliseconds);
 }
@@ -52,13 +53,13 @@ export function announce(text) {
 let answer = null;
 
 /** Asks a question that needs a yes. Resolves to true or false; to false when the next question comes, so that one yes answers one question. */
-export function confirmed(text, { yes, no = "Keep it" }) {
+export function confirmed(question, { yes, no = text("question.keep") }) {
   answer?.(false);
   const { promise, resolve } = Promise.withResolvers();
   answer = resolve;
   const dialog = byID("question");
   const [noButton, yesButton] = dialog.querySelectorAll("button");
-  byID("question-text").textContent = text;
+  byID("question-text").textContent = question;
   yesButton.textContent = yes;
   noButton.textContent = no;
   noButton.onclick = () => dialog.close();
@@ -73,15 +74,12 @@ export function confirmed(text, { yes, no = "Keep it" }) {
   return promise;
 }
 
-/** Says what the connection is. Returns what it was before. */
-export function showStatus(name, text) {
-  const texts = {
-    live: "Live", reconnecting: "Reconnecting…", offline: "Offline", delayed: "Updated every 30 s", failed: text,
-  };
+/** Says what the connection is. Returns what it was before. @param failure what is said of one that failed */
+export function showStatus(name, failure) {
   const status = byID("status");
   const before = status.dataset.state;
   if (before === name && name !== "failed") return before;
   status.dataset.state = name;
-  status.textContent = texts[name];
+  status.textContent = name === "failed" ? failure : text(`status.${name}`);
   return before;
 }

@@ -4,26 +4,26 @@ import { announce, byID, confirmed, element } from "./dom.js";
 import { streetZoom } from "./map.js";
 import { coordinates, degrees } from "./place.js";
 import { signedIn, storage } from "./session.js";
+import { text } from "./texts.js";
 import { fromInput, inputValue, longSpan, nextHour, offsetOf, timeDoubts, timeErrors, zone } from "./time.js";
 
-/** The kinds of events, by their names in the API. */
-export const kinds = {
-  music: "Music", stage: "Stage", film: "Film", art: "Art", learning: "Learning", sport: "Sport", outdoors: "Outdoors", food: "Food",
-  games: "Games", market: "Market", family: "Family", community: "Community",
-};
+/** The kinds of events in the API. */
+const kinds = [
+  "music", "stage", "film", "art", "learning", "sport", "outdoors", "food", "games", "market", "family", "community",
+];
 
 /** The fields of an event that its owner decides, in the order of the form. */
 const fields = [
-  { name: "name", label: "Name", type: "text", required: true, autocomplete: "off" },
-  { name: "address", label: "Address", type: "text", autocomplete: "off" },
-  { name: "started_at", label: "Starts", type: "datetime-local", required: true },
-  { name: "ended_at", label: "Ends", type: "datetime-local" },
-  { name: "category", label: "Kind", choices: kinds },
-  { name: "description", label: "Description", rows: 4 },
-  { name: "link", label: "Link", type: "url", autocomplete: "off" },
-  { name: "time_zone", label: "Time zone of the place", type: "text", autocomplete: "off", placeholder: "Europe/Berlin" },
-  { name: "lat", label: "Latitude", type: "text", autocomplete: "off", required: true, isPlace: true },
-  { name: "lon", label: "Longitude", type: "text", autocomplete: "off", required: true, isPlace: true },
+  { name: "name", type: "text", required: true, autocomplete: "off" },
+  { name: "address", type: "text", autocomplete: "off" },
+  { name: "started_at", type: "datetime-local", required: true },
+  { name: "ended_at", type: "datetime-local" },
+  { name: "category", choices: kinds },
+  { name: "description", rows: 4 },
+  { name: "link", type: "url", autocomplete: "off" },
+  { name: "time_zone", type: "text", autocomplete: "off", placeholder: "Europe/Berlin" },
+  { name: "lat", type: "text", autocomplete: "off", required: true, isPlace: true },
+  { name: "lon", type: "text", autocomplete: "off", required: true, isPlace: true },
 ];
 
 /** What two windows change together or not at all. */
@@ -36,14 +36,13 @@ const textIn = (event, name) => (isTime(name) ? inputValue(event[name]) : String
 
 const inMinutes = (time) => Math.floor(Date.parse(time) / 60_000);
 
-/** What a part of an event is, in words. */
-const inWords = (event, [name, ...rest]) => (
-  rest.length > 0 ? `${event.lat}, ${event.lon}` : (event[name] ?? null) === null ? "empty"
-    : isTime(name) ? longSpan({ started_at: event[name] }) : `“${event[name]}”`);
-
-/** How the API's sentences begin, and how the page's do. */
-const apiNames = { lat: /^Lat\b/, lon: /^Lon\b/, started_at: /^Started at\b/, ended_at: /^Ended at\b/ };
-const subjects = { lat: "Latitude", lon: "Longitude", started_at: "Start", ended_at: "End" };
+/** What another window made of a part of an event. */
+function inWords(event, [name, ...rest]) {
+  if (rest.length > 0) return text("form.other.value", { value: `${event.lat}, ${event.lon}` });
+  if ((event[name] ?? null) === null) return text("form.other.empty");
+  if (isTime(name)) return text("form.other.value", { value: longSpan({ started_at: event[name] }) });
+  return text("form.other.text", { value: event[name] });
+}
 
 /** The name of the choice between two times of a field, when the clock goes back. */
 const turnOf = (name) => `${name}-turn`;
@@ -92,20 +91,20 @@ export class EventForm {
     const isNew = event.id === undefined;
     this.#form = element(
       "form", { novalidate: true, "aria-labelledby": "form-title", onsubmit: (submission) => this.#submit(submission) },
-      element("button", { type: "button", class: "back", onclick: handlers.close }, "← Back"),
-      element("h2", { id: "form-title", tabindex: "-1" }, isNew ? "Add an event" : "Change the event"),
+      element("button", { type: "button", class: "back", onclick: handlers.close }, text("form.back")),
+      element("h2", { id: "form-title", tabindex: "-1" }, text(isNew ? "form.title.add" : "form.title.change")),
       element("p", { class: "problem", role: "alert" }),
       ...fields.filter(({ isPlace }) => !isPlace).map((field) => this.#row(field)),
-      element("p", { class: "hint zone" }, `Times are in your zone, ${this.#zone}.`),
+      element("p", { class: "hint zone" }, text("form.zone", { zone: this.#zone })),
       element(
         "fieldset", { class: "place" },
-        element("legend", {}, "Place"),
-        element("p", { class: "hint" }, event.lat === undefined
-          ? "Click the map: first to come closer, then at the place. Or write the numbers."
-          : "Click the map, drag the pin, press Enter on the map for its middle, or write the numbers."),
+        element("legend", {}, text("form.place")),
+        element("p", { class: "hint" }, text(event.lat === undefined ? "form.place.far" : "form.place.close")),
         ...fields.filter(({ isPlace }) => isPlace).map((field) => this.#row(field)),
-        navigator.geolocation && element("button", { type: "button", onclick: () => this.#here() }, "Here, where I am")),
-      element("div", { class: "buttons" }, element("button", { type: "submit", class: "primary" }, isNew ? "Add the event" : "Save")));
+        navigator.geolocation && element("button", { type: "button", onclick: () => this.#here() }, text("form.place.here"))),
+      element(
+        "div", { class: "buttons" },
+        element("button", { type: "submit", class: "primary" }, text(isNew ? "form.submit.add" : "form.submit.change"))));
     this.#form.addEventListener("input", ({ target }) => {
       if (target.type === "datetime-local") this.#showTurns(target);
       this.#keep();
@@ -126,14 +125,14 @@ export class EventForm {
     for (const { name } of fields) this.#show(name, this.#event);
     this.#texts = this.#read();
     if (draft === null) return;
-    for (const [name, text] of Object.entries(draft.values)) {
+    for (const [name, written] of Object.entries(draft.values)) {
       const input = this.#form.elements[name];
-      if (text !== null) input.value = text;
+      if (written !== null) input.value = written;
       if (input.type === "datetime-local") this.#showTurns(input);
     }
     this.tellZone();
     for (const name of Object.keys(draft.values).filter((name) => draft.values[name] === null)) {
-      this.#mark(name, "What you wrote here was no whole time, and is lost.");
+      this.#mark(name, text("form.time.lost"));
       // The time that is here now is right.
       this.#form.elements[name].removeAttribute("aria-invalid");
     }
@@ -154,14 +153,14 @@ export class EventForm {
     const clock = value.slice(11, 16);
     const index = time ? times.findLastIndex((turn) => turn <= new Date(time).toISOString()) : turns.value;
     turns.replaceChildren(...["first", "second"].slice(0, times.length).map((turn, index) =>
-      element("option", { value: index }, `The ${turn} ${clock} (${offsetOf(times[index])})`)));
+      element("option", { value: index }, text(`form.turn.${turn}`, { clock, offset: offsetOf(times[index]) }))));
     turns.value = index;
     if (turns.selectedIndex < 0) turns.value = 0;
     turns.hidden = times.length < 2;
     const isLeftOut = times.length > 0 && inputValue(times[0]) !== value.slice(0, 16);
     byID(`hint-${name}`).textContent =
-      isLeftOut ? `The clock goes forward and leaves ${clock} out: this is ${inputValue(times[0]).slice(-5)}.`
-        : times.length > 1 ? `The clock goes back and shows ${clock} twice.` : "";
+      isLeftOut ? text("form.turn.never", { clock, time: inputValue(times[0]).slice(-5) })
+        : times.length > 1 ? text("form.turn.twice", { clock }) : "";
   }
 
   /** What the form of this event had before the page was loaded again: { event, tag, zone, values }; null without a text. */
@@ -191,8 +190,7 @@ export class EventForm {
 
   /** The event is not there any more. What is said about that stays. */
   end({ status }) {
-    const why = status === 410 ? "was cancelled elsewhere" : "was hidden or removed";
-    this.#say(`This event ${why}: nothing can change it any more. Your text stays here until you leave.`);
+    this.#say(text(status === 410 ? "form.problem.cancelled" : "form.problem.removed"));
     this.#isEnded = true;
     this.#form.querySelector("[type=submit]").ariaDisabled = "true";
   }
@@ -201,7 +199,7 @@ export class EventForm {
   tellZone() {
     if (this.#zone === zone()) return false;
     this.#zone = zone();
-    this.#form.querySelector(".zone").textContent = `Times are in your zone, ${this.#zone}.`;
+    this.#form.querySelector(".zone").textContent = text("form.zone", { zone: this.#zone });
     const names = fields.map(({ name }) => name).filter(isTime);
     const written = names.filter((name) => this.#isChanged(name));
     for (const name of names) {
@@ -209,7 +207,7 @@ export class EventForm {
       else this.#reset(name);
     }
     if (written.length === 0) return false;
-    this.#say(`Your clock is in the zone ${this.#zone} now. Look at the times again before you send them.`);
+    this.#say(text("form.zone.changed", { zone: this.#zone }));
     return true;
   }
 
@@ -218,13 +216,9 @@ export class EventForm {
 
   /** What is wrong with texts that are no time and no number, such as a date without a time: { ended_at: "…" }. */
   get #unreadable() {
-    const isNumber = (text) => text === "" || degrees(text) !== null;
+    const isNumber = (written) => written === "" || degrees(written) !== null;
     const unread = fields.filter(({ name, isPlace }) => this.#isHalf(name) || (isPlace && !isNumber(this.#form.elements[name].value.trim())));
-    return Object.fromEntries(unread.map(({ name, isPlace }) => [
-      name,
-      isTime(name) ? "A part is missing, or there is no such day: write the date and the time."
-        : `Write a number${isPlace ? " of degrees, such as 52.52" : ""}.`,
-    ]));
+    return Object.fromEntries(unread.map(({ name }) => [name, text(isTime(name) ? "form.time.half" : "form.place.number")]));
   }
 
   /** The map chose a place. */
@@ -234,29 +228,30 @@ export class EventForm {
     this.#keep();
     this.#forgetMended();
     if (this.#cause === "place") this.#say("");
-    announce(`The place is ${lat}, ${lon}.`);
+    announce(text("map.place", { lat, lon }));
   }
 
   /** Puts the two numbers of a text, such as one from another map, into their fields. Returns whether there are two. */
-  #spread({ name, value }, text = value) {
-    const found = name === "lat" || name === "lon" ? coordinates(text.trim()) : null;
+  #spread({ name, value }, written = value) {
+    const found = name === "lat" || name === "lon" ? coordinates(written.trim()) : null;
     if (found === null) return false;
     this.place(found.lat, found.lon);
     this.#tellPlace();
     return true;
   }
 
-  #row({ name, label, required, isPlace, choices, ...attributes }) {
-    const options = Object.entries(choices ?? {}).map(([value, text]) => element("option", { value }, text));
+  #row({ name, required, isPlace, choices, ...attributes }) {
+    const label = text(`form.${name}.label`);
+    const options = choices?.map((value) => element("option", { value }, text(`kind.${value}`)));
     const input = element(choices ? "select" : attributes.rows ? "textarea" : "input", {
       id: `field-${name}`, name, "aria-required": required && "true",
       "aria-describedby": isTime(name) ? `hint-${name} error-${name}` : `error-${name}`, ...attributes,
     }, ...(choices ? [element("option", { value: "" }), ...options] : []));
     return element(
       "p", { class: `field ${name}` },
-      element("label", { for: `field-${name}` }, label, required ? "" : element("small", {}, " (optional)")), input,
+      element("label", { for: `field-${name}` }, label, required ? "" : element("small", {}, " ", text("form.optional"))), input,
       isTime(name) && element("span", { class: "hint", id: `hint-${name}`, role: "status" }),
-      isTime(name) && element("select", { name: turnOf(name), "aria-label": `${label}: which of the two times`, hidden: true }),
+      isTime(name) && element("select", { name: turnOf(name), "aria-label": text("form.turn.label", { label }), hidden: true }),
       element("span", { class: "error", id: `error-${name}` }));
   }
 
@@ -268,7 +263,7 @@ export class EventForm {
         this.place(Number(coords.latitude.toFixed(6)), Number(coords.longitude.toFixed(6)));
         this.#tellPlace(streetZoom);
       }),
-      here(() => this.#say("Your browser does not tell where you are. Choose the place on the map.", "place")));
+      here(() => this.#say(text("form.place.unknown"), "place")));
   }
 
   /** The place in the fields: { lat, lon }, or {} if there is none yet. */
@@ -337,7 +332,7 @@ export class EventForm {
       // The other version stays in view while the visitor goes on writing, and neither is wrong.
       this.#faults.delete(first);
       this.#form.elements[first].removeAttribute("aria-invalid");
-      byID(`error-${first}`).append(" ", element("button", { type: "button", class: "link", onclick: take }, "Take that"));
+      byID(`error-${first}`).append(" ", element("button", { type: "button", class: "link", onclick: take }, text("form.other.take")));
     }
   }
 
@@ -345,10 +340,10 @@ export class EventForm {
   #values({ changed = false } = {}) {
     const texts = this.#read();
     const read = ({ name, type, isPlace }) => {
-      const text = texts[name].trim();
-      const times = isTime(name) ? fromInput(text) : null;
+      const written = texts[name].trim();
+      const times = isTime(name) ? fromInput(written) : null;
       if (times) return times[texts[turnOf(name)]] ?? times[0] ?? null;
-      return text === "" ? null : isPlace ? degrees(text) : type === "number" ? Number(text) : text;
+      return written === "" ? null : isPlace ? degrees(written) : type === "number" ? Number(written) : written;
     };
     return Object.fromEntries(fields.filter(({ name }) => !changed || this.#isChanged(name, texts)).map((field) => [field.name, read(field)]));
   }
@@ -390,7 +385,7 @@ export class EventForm {
     const event = { ...this.#event, ...changes };
     const hasTimes = "started_at" in changes || "ended_at" in changes;
     const errors = hasTimes ? timeErrors(event) : {};
-    if (isNew && event.lat === null && event.lon === null) errors.lat = "Choose the place on the map, or write its numbers.";
+    if (isNew && event.lat === null && event.lon === null) errors.lat = text("form.place.missing");
     refuse(errors);
     if (hasTimes && event.started_at !== null && !(await this.#isSure(event))) return true;
     try {
@@ -408,13 +403,13 @@ export class EventForm {
     } catch (error) {
       if (error.status !== 412) throw error;
       const { data, tag } = await api.event(this.#event.id);
-      if (tag === null) throw new api.APIError(500, { detail: "A proxy before the server removes the versions of answers (ETag)." });
+      if (tag === null) throw new api.APIError(500, { detail: text("form.problem.proxy") });
       // There is no other version: the same request would be refused for ever.
-      if (tag === this.#tag) throw new api.APIError(500, { detail: "The server refuses this change without a newer version." });
+      if (tag === this.#tag) throw new api.APIError(500, { detail: text("form.problem.version") });
       const both = this.#adopt(data, tag);
       this.#key = api.newKey();
       if (both.length === 0) return false;
-      throw Object.assign(error, { both, fields: Object.fromEntries(both.map((part) => [part[0], `Now it is ${inWords(data, part)}.`])) });
+      throw Object.assign(error, { both, fields: Object.fromEntries(both.map((part) => [part[0], inWords(data, part)])) });
     }
   }
 
@@ -424,22 +419,23 @@ export class EventForm {
     const sureTimes = `${event.started_at} ${event.ended_at}`;
     const [name] = Object.keys(doubts);
     if (name === undefined || sureTimes === this.#sureTimes) return true;
-    const isSure = await confirmed(`${Object.values(doubts).join(" ")} Is that right?`, { yes: "It is right", no: "Correct it" });
+    const question = [...Object.values(doubts), text("form.sure")].join(" ");
+    const isSure = await confirmed(question, { yes: text("form.sure.yes"), no: text("form.sure.no") });
     if (isSure) this.#sureTimes = sureTimes;
     else this.#form.elements[name].focus();
     return isSure;
   }
 
   #text(error) {
-    if (error.status === 412) return "Another window changed this event meanwhile. Save again to keep what you wrote.";
-    if (error.isOffline) return `${error.message} Your text stays here: try again.`;
-    return Object.keys(error.fields).length > 0 ? "Please correct the marked fields." : error.message;
+    if (error.status === 412) return text("form.problem.overtaken");
+    if (error.isOffline) return `${error.message} ${text("form.problem.offline")}`;
+    return Object.keys(error.fields).length > 0 ? text("form.problem.fields") : error.message;
   }
 
-  #say(text, cause = null) {
+  #say(sentence, cause = null) {
     if (this.#isEnded) return;
     this.#cause = cause;
-    this.#form.querySelector(".problem").textContent = text;
+    this.#form.querySelector(".problem").textContent = sentence;
   }
 
   /** What a sentence about a field depends on: one about a time may mean both times, and their turns. */
@@ -466,7 +462,7 @@ export class EventForm {
   }
 
   #showErrors(errors) {
-    for (const { name } of fields) this.#mark(name, errors[name]?.replace(apiNames[name] ?? name, subjects[name] ?? "$&") ?? "");
+    for (const { name } of fields) this.#mark(name, errors[name] ?? "");
     this.#form.querySelector("[aria-invalid]")?.focus();
   }
 }

@@ -1,10 +1,9 @@
 // The list beside the map: the same events for the keyboard and for screen readers.
 import { byID, confirmed, element } from "./dom.js";
 import { kilometres } from "./place.js";
-import { groupOf, groups, locale, sheet, shortSpan, times } from "./time.js";
+import { compact, locale, text } from "./texts.js";
+import { groupOf, groups, sheet, shortSpan, times } from "./time.js";
 
-const number = new Intl.NumberFormat(locale);
-const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumSignificantDigits: 3 });
 /** More rows at once than this only make the page slow. */
 const rowsAtOnce = 100;
 /** The rows of the list, and the list that they belong to. */
@@ -18,8 +17,6 @@ export function distanceText(one, other) {
   const metres = Math.max(10, 10 * Math.round(100 * kilometres(one, other)));
   return metres < 1000 ? metre.format(metres) : kilometre.format(metres / 1000);
 }
-
-const plural = (count) => `${number.format(count)} ${count === 1 ? "event" : "events"}`;
 
 /**
  * @param content what View found
@@ -35,13 +32,14 @@ export function showList(content, handlers, place = null) {
   const key = `${content.key} ${place?.key}`;
   if (key !== shown.key) shown = { key, rows: rowsAtOnce };
   const { events, more } = place ?? content;
-  title(...(place === null ? titleOf(content, handlers) : [`${plural(place.total)} at this place`, partOf(events)]));
+  title(...(place === null ? titleOf(content, handlers) : [text("list.title.place", { count: place.total }), partOf(events)]));
   byID("all").hidden = place === null;
   if (events === undefined) {
     list.replaceChildren(element("ul", {}, ...content.clusters.map((cluster) => clusterItem(cluster, handlers))));
   } else {
     // One's own list has one's own events, and those that one attends.
-    const badgeOf = (event) => (handlers.isMine(event) ? "yours" : content.kind === "mine" ? "you attend" : null);
+    const other = content.kind === "mine" ? text("list.badge.attending") : null;
+    const badgeOf = (event) => (handlers.isMine(event) ? text("list.badge.own") : other);
     list.replaceChildren(...eventGroups(events, { ...handlers, badgeOf }));
     const rest = events.length - shown.rows;
     if (rest > 0 || more) list.append(moreButton(rest, handlers));
@@ -68,11 +66,11 @@ function moreButton(rest, { more }) {
     await more(rest <= 0);
     byID("list").querySelectorAll("li button")[before]?.focus();
   };
-  const text = rest > 0 ? `Show ${Math.min(rest, rowsAtOnce)} more` : "Show more";
-  return element("p", { class: "more", "data-key": "more" }, element("button", { type: "button", onclick: show }, text));
+  const label = rest > 0 ? text("list.more.count", { count: Math.min(rest, rowsAtOnce) }) : text("list.more");
+  return element("p", { class: "more", "data-key": "more" }, element("button", { type: "button", onclick: show }, label));
 }
 
-const partOf = (events) => (events.length > shown.rows ? `The first ${number.format(shown.rows)} are listed.` : "");
+const partOf = (events) => (events.length > shown.rows ? text("list.part", { count: shown.rows }) : "");
 
 /** Makes the row of an event that just came stand out. */
 export function highlight(id) {
@@ -82,25 +80,26 @@ export function highlight(id) {
 /** Title and note. */
 function titleOf({ kind, events, total, more, isElsewhere, nearest }, { open }) {
   if (isElsewhere) {
-    const older = kind === "none" ? "" : " These are the events that were loaded last.";
-    return ["Events in view: not known now", `They could not be loaded.${older}`];
+    const older = kind === "none" ? [] : [" ", text("list.unknown.older")];
+    return [text("list.unknown.title"), text("list.unknown.note"), ...older];
   }
-  if (kind === "clusters") return [`${plural(total)} in view`, "Too many to list. Open a group, or zoom in."];
+  if (kind === "clusters") return [text("list.title.view", { count: total }), text("list.clusters.note")];
   if (kind === "mine") {
-    const mine = `Mine: ${more ? "more than " : ""}${plural(events.length)}`;
-    return [mine, events.length > 0 ? partOf(events) : "Events that you add or attend are here."];
+    const mine = text(more ? "list.title.mine.more" : "list.title.mine", { count: events.length });
+    return [mine, events.length > 0 ? partOf(events) : text("list.mine.empty")];
   }
-  if (events.length > 0) return [`${plural(events.length)} in view`, partOf(events)];
-  const further = nearest
-    ? [`The nearest is “${nearest.event.name}”, ${nearest.distance}. `,
-      element("button", { type: "button", class: "link", onclick: () => open(nearest.event.id) }, "Show it")]
-    : ["Move the map, or add an event."];
-  return [`${plural(0)} in view`, "Nothing here. ", ...further];
+  const heading = text("list.title.view", { count: events.length });
+  if (events.length > 0) return [heading, partOf(events)];
+  if (!nearest) return [heading, text("list.empty"), " ", text("list.empty.advice")];
+  const { event: { id, name }, distance, isFromVisitor } = nearest;
+  const further = text(isFromVisitor ? "list.nearest.you" : "list.nearest.map", { name, distance });
+  const show = element("button", { type: "button", class: "link", onclick: () => open(id) }, text("list.nearest.show"));
+  return [heading, text("list.empty"), " ", further, " ", show];
 }
 
-function title(text, ...notes) {
+function title(heading, ...notes) {
   // A screen reader says the title when it changes.
-  if (byID("list-title").textContent !== text) byID("list-title").textContent = text;
+  if (byID("list-title").textContent !== heading) byID("list-title").textContent = heading;
   byID("list-note").replaceChildren(...notes);
 }
 
@@ -109,14 +108,14 @@ function eventGroups(events, handlers) {
   const now = new Date();
   const sorted = events.toSorted((one, other) => times(one).start - times(other).start || one.id - other.id);
   const members = Map.groupBy(sorted, (event) => groupOf(event, now));
-  members.get("Earlier")?.reverse();
+  members.get("earlier")?.reverse();
   const made = [];
   let room = shown.rows;
   for (const name of groups) {
     const rows = (members.get(name) ?? []).slice(0, room);
     room -= rows.length;
     if (rows.length === 0) continue;
-    made.push(element("h3", {}, name), element("ul", {}, ...rows.map((event) => eventItem(event, handlers))));
+    made.push(element("h3", {}, text(`list.group.${name}`)), element("ul", {}, ...rows.map((event) => eventItem(event, handlers))));
   }
   return made;
 }
@@ -138,7 +137,7 @@ function eventItem(event, { open, hint, badgeOf, distanceOf }) {
         "span", { class: "when" },
         element("time", { datetime: event.started_at }, shortSpan(event)), distance && ` · ${distance}`),
       event.address && element("span", { class: "address", dir: "auto" }, event.address)));
-  return element("li", { "data-key": `event-${event.id}`, class: groupOf(event) === "Earlier" && "past" }, button);
+  return element("li", { "data-key": `event-${event.id}`, class: groupOf(event) === "earlier" && "past" }, button);
 }
 
 /** The sheet of a calendar, for the eye: the text beside it has the same date. */
@@ -154,43 +153,35 @@ function clusterItem(cluster, { zoom, cityOf }) {
     element("span", { class: "cluster", "aria-hidden": "true" }, compact.format(cluster.count)),
     element(
       "span", { class: "row" },
-      element("strong", {}, city ? `Around ${city}` : "Far from all cities"),
-      element("span", { class: "address" }, plural(cluster.count))));
+      element("strong", {}, city ? text("list.cluster.city", { city }) : text("list.cluster.far")),
+      element("span", { class: "address" }, text("list.count", { count: cluster.count }))));
   return element("li", { "data-key": `cluster-${cluster.lat}-${cluster.lon}` }, button);
 }
 
 /** Says that no one has added an event yet. */
-export const showEmptyServer = () => title("No events yet", "Add the first one: it appears on this map for everybody, at once.");
+export const showEmptyServer = () => title(text("list.server.empty"), text("list.server.empty.advice"));
 
 /** Offers to sign up: this server shows events to known devices only. */
 export function showSignUp(signUp) {
-  title("Events for members", "");
+  title(text("list.members.title"));
   byID("list").replaceChildren();
   byID("list-note").replaceChildren(
-    element("p", {}, "This server shows its events to visitors who signed up."),
-    element("button", { type: "button", class: "primary", onclick: signUp }, "Sign this browser up"));
+    element("p", {}, text("list.members.note")),
+    element("button", { type: "button", class: "primary", onclick: signUp }, text("page.signup")));
 }
 
 /** Says who the visitor is, or moved away, and offers a way back, to forget the browser, and to erase the visitor. */
 export function showWho(id, moved, { keep, forget, erase }) {
-  const offer = (text, question, yes, action) => element("button", {
-    type: "button", class: "link", onclick: async () => { if (await confirmed(question, { yes })) await action(); },
-  }, text);
+  const offer = (name, action) => element("button", {
+    type: "button", class: "link",
+    onclick: async () => { if (await confirmed(text(`who.${name}.question`), { yes: text(`who.${name}.yes`) })) await action(); },
+  }, text(`who.${name}`));
   byID("who").replaceChildren(...(id === null ? [moved] : [
-    `You are user ${id}. `,
-    element("button", { type: "button", class: "link", onclick: () => keep() }, "Keep a way back"), " ",
-    offer(
-      "Forget this browser",
-      "Forget this browser? Your events stay. Only a link that you kept brings you back: without one nobody can change them any more, "
-        + "nor have them erased.", "Forget it", forget),
-    " ",
-    offer(
-      "Erase everything about me",
-      "Erase everything about you? Your events and your attendances go for everybody and for ever, and this browser is forgotten.",
-      "Erase it all", erase),
+    text("who.user", { id }), " ",
+    element("button", { type: "button", class: "link", onclick: () => keep() }, text("who.keep")), " ",
+    offer("forget", forget), " ", offer("erase", erase),
   ]));
 }
 
 /** Says that the server goes on to erase the visitor. */
-export const showErasing = () =>
-  byID("who").replaceChildren("Everything about you is being erased. Leave this page open to see the end.");
+export const showErasing = () => byID("who").replaceChildren(text("who.erasing"));

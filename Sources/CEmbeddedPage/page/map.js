@@ -2,12 +2,10 @@
 import { diameter } from "./clusters.js";
 import { element, isComposed } from "./dom.js";
 import { addGround, nearestCopy } from "./ground.js";
-import { locale } from "./time.js";
+import { compact, text } from "./texts.js";
 
 /* global L */
 
-const compact = new Intl.NumberFormat(locale, { notation: "compact", maximumSignificantDigits: 3 });
-const number = new Intl.NumberFormat(locale);
 const freshMilliseconds = 4000;
 /** From this zoom on a click means a place: a pixel is at most 38 m. */
 export const closeZoom = 12;
@@ -28,7 +26,7 @@ export const placeKey = ({ lat, lon }) => [lat, lon].map((degrees) => Math.round
 export class EventMap {
   #map;
   #markers = L.featureGroup();
-  /** The places that have events: { key, lat, lon, members, marker }. Members are { event, kind, text } by id. */
+  /** The places that have events: { key, lat, lon, members, marker }. Members are { event, kind, label } by id. */
   #places = new Map();
   /** The place of each event, by id. */
   #shown = new Map();
@@ -59,8 +57,12 @@ export class EventMap {
     });
     this.#map.attributionControl.setPrefix(false);
     this.#map.attributionControl.addAttribution("Leaflet");
-    L.control.zoom({ position: "topright" }).addTo(this.#map);
-    L.control.scale({ position: "bottomright", imperial: false }).addTo(this.#map);
+    // The map itself runs from west to east in every language.
+    const end = document.dir === "rtl" ? "left" : "right";
+    this.#map.attributionControl.setPosition(`bottom${end}`);
+    const [zoomInTitle, zoomOutTitle] = [text("map.zoom.in"), text("map.zoom.out")];
+    L.control.zoom({ position: `top${end}`, zoomInTitle, zoomOutTitle }).addTo(this.#map);
+    L.control.scale({ position: `bottom${end}`, imperial: false }).addTo(this.#map);
     this.#markers.addTo(this.#map);
     this.#addTooltip();
     this.#map.on("zoomstart", () => { this.#isZooming = true; });
@@ -79,9 +81,7 @@ export class EventMap {
       if (press.key === "Enter" && press.target === container && !isComposed(press)) this.#choose(this.#map.getCenter());
     });
     container.setAttribute("role", "application");
-    container.setAttribute(
-      "aria-label", "Map of events. Arrow keys move it, plus and minus zoom, Enter takes its middle as the place of your event. "
-      + "The list beside it has the same events.");
+    container.setAttribute("aria-label", text("map.label"));
   }
 
   async addGround(assets, tiles, cities) {
@@ -112,7 +112,7 @@ export class EventMap {
    */
   showVisitor({ lat, lon }, event) {
     this.#visitor ??= L.marker([0, 0], {
-      icon: L.divIcon({ className: "visitor", iconSize: [18, 18] }), title: "You are here", interactive: false, keyboard: false,
+      icon: L.divIcon({ className: "visitor", iconSize: [18, 18] }), title: text("map.visitor"), interactive: false, keyboard: false,
     });
     const centre = L.latLng(this.#place(lat, lon));
     this.#visitor.setLatLng(centre).addTo(this.#map);
@@ -138,25 +138,25 @@ export class EventMap {
     this.#map.setView(bounds.getCenter(), fitting > before ? fitting : before + 2);
   }
 
-  /** Shows these events and no others. @param kindOf the classes of an event's marker @param textOf the text of its bubble */
-  showEvents(events, kindOf, textOf) {
+  /** Shows these events and no others. @param kindOf the classes of an event's marker @param labelOf the two lines of its bubble */
+  showEvents(events, kindOf, labelOf) {
     this.#clear();
-    for (const event of events) this.#add(event, kindOf(event), textOf(event));
+    for (const event of events) this.#add(event, kindOf(event), labelOf(event));
     for (const place of this.#places.values()) this.#draw(place);
     this.#showSelection();
   }
 
   /** Adds an event, or moves it. */
-  put(event, kind, text) {
+  put(event, kind, label) {
     this.remove(event.id);
-    this.#draw(this.#add(event, kind, text));
+    this.#draw(this.#add(event, kind, label));
     this.#showSelection();
   }
 
-  #add(event, kind, text) {
+  #add(event, kind, label) {
     const key = placeKey(event);
     const place = this.#places.get(key) ?? { key, lat: event.lat, lon: event.lon, members: new Map(), marker: null };
-    place.members.set(event.id, { event, kind, text });
+    place.members.set(event.id, { event, kind, label });
     this.#places.set(key, place);
     this.#shown.set(event.id, place);
     return place;
@@ -167,15 +167,14 @@ export class EventMap {
     if (place.marker !== null) this.#markers.removeLayer(place.marker);
     const members = [...place.members.values()];
     if (members.length === 0) return this.#places.delete(place.key);
-    const [{ event, kind, text }] = members;
+    const [{ event, kind, label }] = members;
     const isOne = members.length === 1;
     const common = members.every((member) => member.kind === kind) ? kind : "";
     const icon = isOne
       ? L.divIcon({ className: `pin ${kind}`, iconSize: [18, 18] })
       : L.divIcon({ className: `pin stack ${common}`, iconSize: [28, 28], html: element("span", {}, compact.format(members.length)) });
-    const marker = new FlatMarker(this.#place(place.lat, place.lon), {
-      icon, text: isOne ? text : [`${number.format(members.length)} events at this place`, "Click to list them"], alt: "", keyboard: false,
-    });
+    const lines = isOne ? label : [text("list.title.place", { count: members.length }), text("map.stack.hint")];
+    const marker = new FlatMarker(this.#place(place.lat, place.lon), { icon, label: lines, alt: "", keyboard: false });
     marker.on("click", () => (isOne ? this.#handlers.open(event.id) : this.#handlers.list({ key: place.key })));
     marker.addTo(this.#markers);
     place.marker = marker;
@@ -237,8 +236,8 @@ export class EventMap {
       const icon = cluster.count === 1 ? L.divIcon({ className: "pin", iconSize: [18, 18] }) : L.divIcon({
         className: "cluster", iconSize: [size, size], html: element("span", {}, compact.format(cluster.count)),
       });
-      const text = [`${number.format(cluster.count)} ${cluster.count === 1 ? "event" : "events"}`, "Click to open"];
-      const marker = new FlatMarker(this.#place(cluster.lat, cluster.lon), { icon, text, keyboard: false });
+      const label = [text("list.count", { count: cluster.count }), text("map.cluster.hint")];
+      const marker = new FlatMarker(this.#place(cluster.lat, cluster.lon), { icon, label, keyboard: false });
       marker.on("click", () => this.#handlers.zoom(cluster));
       marker.addTo(this.#markers);
     }
@@ -259,7 +258,7 @@ export class EventMap {
     this.#map.closePopup();
     if (!this.#draft) {
       const icon = L.divIcon({ className: "pin draft", iconSize: [30, 30], iconAnchor: [15, 34] });
-      this.#draft = L.marker([0, 0], { icon, draggable: true, keyboard: false, title: "Drag me to the place", zIndexOffset: 2000 });
+      this.#draft = L.marker([0, 0], { icon, draggable: true, keyboard: false, title: text("map.draft"), zIndexOffset: 2000 });
       this.#draft.on("dragend", () => this.#choose(this.#draft.getLatLng()));
       this.#draft.addTo(this.#map);
     }
@@ -270,8 +269,9 @@ export class EventMap {
   #addTooltip() {
     const tooltip = L.tooltip({ direction: "top", offset: [0, -10], opacity: 1 });
     this.#markers.on("mouseover", ({ propagatedFrom: marker }) => {
-      const [name, detail] = marker.options.text;
-      tooltip.setLatLng(marker.getLatLng()).setContent(element("span", {}, element("strong", { dir: "auto" }, name), element("span", {}, detail)));
+      const [name, detail] = marker.options.label;
+      const lines = [element("strong", { dir: "auto" }, name), element("span", { dir: document.dir }, detail)];
+      tooltip.setLatLng(marker.getLatLng()).setContent(element("span", {}, ...lines));
       this.#map.openTooltip(tooltip);
     });
     this.#markers.on("mouseout click remove", () => this.#map.closeTooltip(tooltip));
@@ -284,7 +284,7 @@ export class EventMap {
       this.#map.closePopup();
       this.#choose(latlng);
     };
-    const button = element("button", { type: "button", class: "primary", onclick: choose }, "Add an event here");
+    const button = element("button", { type: "button", class: "primary", dir: document.dir, onclick: choose }, text("map.offer"));
     this.#offer = L.popup({ closeButton: false, autoPanPadding: [12, 12], className: "offer" });
     this.#offer.setLatLng(latlng).setContent(button).openOn(this.#map);
   }

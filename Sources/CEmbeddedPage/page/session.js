@@ -1,5 +1,6 @@
 // The visitor. The first write signs this browser up; scripts never see its token, which is in a cookie.
 import { APIError, newKey, pauseMilliseconds, request } from "./api.js";
+import { text } from "./texts.js";
 
 /**
  * What the browser keeps, for ever ("localStorage") or for a tab ("sessionStorage"). A browser that blocks cookies blocks it too, and then
@@ -40,8 +41,7 @@ const movedKey = "humon.moved";
 export const movedUser = () => (user === null ? lasting.get(movedKey) : null);
 
 /** What to tell the visitor about that user. */
-export const movedText = (id) => `User ${id} moved to another browser. Did somebody else do that? Then come back with your link at once. `
-  + "If you write on, this browser becomes a new user.";
+export const movedText = (id) => text("who.moved", { id });
 
 /** Calls the function whenever the user changes, with the id, and with that of the user who moved away. */
 export const onUserChange = (listener) => listeners.add(listener);
@@ -92,11 +92,7 @@ export function keepsCookies() {
   }
 }
 
-/** What to tell a visitor whose browser keeps no cookies. */
-export const cookieAdvice = "Your browser keeps no cookies for this page, so it could not tell the server who you are. Allow cookies for "
-  + "this page, and load it again.";
-
-const withoutCookies = () => new APIError(401, { detail: cookieAdvice });
+const withoutCookies = () => new APIError(401, { detail: text("page.cookies.advice") });
 
 /** Signs this browser up. If its user moved away, the first write only says so, also after a reload. */
 async function signUp() {

@@ -1,7 +1,5 @@
-// Times in the viewer's zone. Texts of the page are English, and so are its times: in the viewer's own English, or in British English.
-
-const own = new Intl.DateTimeFormat().resolvedOptions();
-export const locale = own.locale.startsWith("en") ? own.locale : "en-GB";
+// Times in the viewer's zone and the page's language.
+import { locale, number, text } from "./texts.js";
 
 // Intl has two digits in spans of a clock with 24 hours, whatever is asked for.
 const hour = new Intl.DateTimeFormat(locale, { hour: "numeric" }).resolvedOptions().hourCycle === "h23" ? "2-digit" : "numeric";
@@ -64,29 +62,29 @@ export function longSpan(event) {
 /** The sheet of a calendar: { day: "24", month: "Oct" }. */
 export function sheet(event) {
   const { start } = times(event);
-  return { day: String(start.getDate()), month: here().month.format(start) };
+  return { day: number.format(start.getDate()), month: here().month.format(start) };
 }
 
 const startOfDay = (date, days = 0) => new Date(date.getFullYear(), date.getMonth(), date.getDate() + days);
 
-/** The groups of the list, in their order. */
-export const groups = ["Now", "Today", "Tomorrow", "In the next seven days", "Later", "Earlier"];
+/** The groups of the list, in their order: the ends of the keys of their texts. */
+export const groups = ["now", "today", "tomorrow", "week", "later", "earlier"];
 
 /** The group of an event. */
 export function groupOf(event, now = new Date()) {
   const { start, over } = times(event);
-  if (over < now) return "Earlier";
-  if (start <= now) return "Now";
-  if (start < startOfDay(now, 1)) return "Today";
-  if (start < startOfDay(now, 2)) return "Tomorrow";
-  return start < startOfDay(now, 8) ? "In the next seven days" : "Later";
+  if (over < now) return "earlier";
+  if (start <= now) return "now";
+  if (start < startOfDay(now, 1)) return "today";
+  if (start < startOfDay(now, 2)) return "tomorrow";
+  return start < startOfDay(now, 8) ? "week" : "later";
 }
 
 /** "in 3 days", "on now", "over" */
 export function distance(event, now = new Date()) {
   const { start, over } = times(event);
-  if (over < now) return "over";
-  if (start <= now) return "on now";
+  if (over < now) return text("details.over");
+  if (start <= now) return text("details.now");
   const minutes = Math.max(1, Math.round((start - now) / 60_000));
   if (minutes < 60) return relative.format(minutes, "minute");
   if (minutes < 24 * 60) return relative.format(Math.round(minutes / 60), "hour");
@@ -94,9 +92,9 @@ export function distance(event, now = new Date()) {
 }
 
 /** The value of an input of type datetime-local. */
-export function inputValue(text) {
-  if (!text) return "";
-  const date = new Date(text);
+export function inputValue(time) {
+  if (!time) return "";
+  const date = new Date(time);
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
@@ -126,10 +124,10 @@ export function timeErrors({ started_at, ended_at }, now = new Date()) {
   const errors = {};
   for (const [name, time] of Object.entries({ started_at, ended_at })) {
     if (time && Math.abs(new Date(time).getFullYear() - now.getFullYear()) > yearsAround) {
-      errors[name] = `The year must be within ${yearsAround} years of now.`;
+      errors[name] = text("form.time.year", { years: yearsAround });
     }
   }
-  if (started_at && ended_at && new Date(ended_at) < new Date(started_at)) errors.ended_at ??= "The end must not be before the start.";
+  if (started_at && ended_at && new Date(ended_at) < new Date(started_at)) errors.ended_at ??= text("form.time.order");
   return errors;
 }
 
@@ -147,9 +145,10 @@ export function timeDoubts(event, before = null, now = new Date()) {
   const isOver = ({ over }) => now - over > day;
   const { whole } = here();
   const doubts = {};
-  if (isOver({ over }) && (before === null || !isOver(times(before)))) doubts.started_at = `The event is over: it starts on ${whole.format(start)}.`;
-  if (start - now > furthestYears * year) doubts.started_at = `The event starts in more than ${furthestYears} years.`;
-  if (end - start >= longestYears * year) doubts.ended_at = `The event lasts longer than a year, from ${whole.formatRange(start, end)}.`;
+  const isNowOver = isOver({ over }) && (before === null || !isOver(times(before)));
+  if (isNowOver) doubts.started_at = text("form.time.over", { time: whole.format(start) });
+  if (start - now > furthestYears * year) doubts.started_at = text("form.time.far", { years: furthestYears });
+  if (end - start >= longestYears * year) doubts.ended_at = text("form.time.long", { span: whole.formatRange(start, end) });
   return doubts;
 }
 

@@ -39,7 +39,7 @@ final class DevToolsPipe: Sendable {
             [
                 "-c", #"exec "${CHROMIUM:-chromium}" "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1"#, "sh", "--headless=new",
                 "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-                "--disable-background-networking", "--user-data-dir=\(profile.path)",
+                "--disable-background-networking", "--accept-lang=en-US", "--user-data-dir=\(profile.path)",
             ] + arguments + ["about:blank"]
         process.standardInput = browser.commands
         process.standardOutput = browser.answers

@@ -64,11 +64,14 @@ struct LivePage: Sendable {
         }
     }
 
-    static let isLive = "document.getElementById('status')?.textContent === 'Live'"
+    static let isLive = "document.getElementById('status')?.dataset.state === 'live'"
 
     /// Opens the map in a new document.
-    func open(_ place: String = "map=12/52.52/13.4&when=any", untilLive: Bool = true) async throws {
-        try await page.open("\(address)/#\(place)")
+    /// - Parameter language: `nil` for that of the browser
+    func open(
+        _ place: String = "map=12/52.52/13.4&when=any", language: String? = nil, untilLive: Bool = true
+    ) async throws {
+        try await page.open("\(address)/\(language.map { "?lang=\($0)" } ?? "")#\(place)")
         if untilLive { try await page.until(Self.isLive) }
     }
 
