@@ -651,10 +651,12 @@ class Texts(Samples):
         for text, line in (
             (table("ist da"), 3), (table("{nam} ist da"), 3), (table(""), 3), (table("{name} "), 3), (table(plural='"{count}"'), 4),
             (table(plural='{ "other": "{count}" }'), 4), (table(plural='{ "one": "1", "few": "2", "other": "{count}" }'), 4),
-            (table(plural='{ "one": "1", "other": "{number}" }'), 4), (table(more=',\n"a.d": "neu"'), 1), (table(direction="up"), 1),
+            (table(plural='{ "one": "1", "other": "{number}" }'), 4), (table(plural='{ "one": "{count}", "other": "viele" }'), 4),
+            (table(plural='{ "one": "{name}", "other": "{count}" }'), 4), (table(more=',\n"a.d": "neu"'), 1), (table(direction="up"), 1),
             (table(more=',\n"a.b": "{name} ist da"'), 3), ("{}", 1),
         ):
             with self.subTest(text=text): self.broken(rule, files | {self.de: text}, f"{self.de}:{line}")
+        self.broken(rule, files | {f"{texts.TEXTS}/de-AT.json": table()}, *[f"{texts.TEXTS}/de-AT.json:{line}" for line in (1, 4)])
         self.broken(rule, files | {f"{texts.TEXTS}/xx.json": table(plural='{ "other": "{count}" }')}, f"{texts.TEXTS}/xx.json:1", f"{texts.TEXTS}/xx.json:4")
 
     def test_the_page_uses_every_text(self):
@@ -670,10 +672,15 @@ class Texts(Samples):
 
     def test_the_page_has_no_text_of_its_own(self):
         rule, html = texts.the_page_has_no_text_of_its_own, f"{texts.PAGE}/index.html"
-        files = {self.page: '// "Show it"\nelement("b", {}, text("a.b"), "Leaflet", ` ${name}`);\n',
+        files = {self.page: '// "Show it"\nelement("b", {}, text("a.b"), "Leaflet", ` ${name}`, "pin draft");\n'
+                            'import { text } from "./b.js";\nthrow new Error(`${path} has status ${status}`, `a ${b} c-${d}`);\n',
                  html: '<!doctype html>\n<p aria-label="{{a.b}}" class="a b">{{a.c}} <b translate="no">Humon</b> ·</p>\n'}
         self.kept(rule, files)
-        for text in ('"Show it"', "`Show ${count} more`".replace("${", "a ${"), '"Connecting…"'):
+        for text in (
+            '"Show it"', "`Show ${count} more`", '"Connecting…"', '"Save"', '"← All events"', '"“Keep a way back” makes a code."',
+            '" These are the events."', '"Here, where I am"', '"A part is missing."', "`Around ${city}`", "`${plural(total)} in view`",
+            "`“${event.name}” is cancelled.`", "`${label}: which of the two`", '"nor have them erased"', '"Enter the code"', "'Leave'",
+        ):
             with self.subTest(text=text): self.broken(rule, files | {self.page: f"\nsay({text});\n"}, f"{self.page}:2")
         self.broken(rule, files | {html: "<p>\nMap</p>"}, f"{html}:2")
         self.broken(rule, files | {html: '\n<p title="Map"></p>'}, f"{html}:2")
@@ -681,7 +688,8 @@ class Texts(Samples):
     def test_styles_run_in_both_directions(self):
         rule = texts.styles_run_in_both_directions
         self.kept(rule, {self.style: "/* left: 1px */\na { inset: 0 1px auto 1px; padding: 1px 2px; inset-inline-start: 1px; text-align: start; margin: 1px 2px 3px; }\n"})
-        for text in ("left: 1px", "margin-right: 1px", "border-left-color: red", "text-align: right", "margin: 0 auto 0 1px", "inset: 0 1px 2px auto"):
+        for text in ("left: 1px", "margin-right: 1px", "border-left-color: red", "text-align: right", "margin: 0 auto 0 1px", "inset: 0 1px 2px auto",
+                     "left : 1px", "float:left", "text-align:right", "margin:0 auto 0 1px"):
             with self.subTest(text=text): self.broken(rule, {self.style: f"\na {{ {text}; }}\n"}, f"{self.style}:2")
 
 
