@@ -47,13 +47,16 @@ struct PageRelease: Sendable {
             return (file.name, asset)
         }
         assets = Dictionary(uniqueKeysWithValues: pairs)
+        precondition(!pages.isEmpty, "the files have texts in a language")
     }
 
     /// The page in the language of `?lang=`, else in that of `Accept-Language`.
     func page(for request: Request) -> Response {
         let languages = pages.map(\.language)
-        let asked = request.query?.split(separator: "&").first { $0.hasPrefix("lang=") }?.dropFirst("lang=".count).lowercased()
-        let language = asked.flatMap { languages.contains($0) ? $0 : nil } ?? request.preferredLanguage(of: languages)
+        let asked = request.query?.split(separator: "&").first { $0.hasPrefix("lang=") }?.dropFirst("lang=".count)
+        // `de-AT` stands for `de`, as in the field.
+        let named = asked?.prefix { $0 != "-" }.lowercased()
+        let language = named.flatMap { languages.contains($0) ? $0 : nil } ?? request.preferredLanguage(of: languages)
         let page = pages.first { $0.language == language } ?? pages[0]
         return page.response.response(to: request)
     }
@@ -77,7 +80,7 @@ struct PageRelease: Sendable {
 }
 
 extension PageFile {
-    /// The language of a file of texts, such as `de` of `de.json`.
+    /// The language of a file of texts, such as `de` of `de.json`: a tag of two or three letters in lower case, without a region.
     fileprivate var language: String? { name.hasSuffix(".json") ? String(name.dropLast(".json".count)) : nil }
 
     /// The page with the texts of a language, and with the values that the program knows at its start.

@@ -15,19 +15,11 @@ import Testing
         #expect(try await page.evaluate(isBelow) == .bool(true))
         #expect(try await page.evaluate(isNarrow) == .bool(true), "the list")
         // No state of the connection moves the page.
-        for (width, height) in [(320, 640), (700, 500), (800, 600), (1000, 700), (1200, 800), BrowserPage.phone] {
+        for (width, height) in [
+            (320, 640), (700, 500), (800, 600), (1000, 700), (1030, 700), (1160, 700), (1200, 800), BrowserPage.phone,
+        ] {
             try await page.resize(width, height, isMobile: width < 600)
-            let heights = try await page.evaluate(
-                """
-                import(document.body.dataset.assets + "/dom.js").then(({ showStatus }) => {
-                    const states = ["reconnecting", "offline", "delayed", "failed", "live"];
-                    return new Set(states.map((state) => {
-                        showStatus(state, "The server cannot do this now. Try again in a moment.");
-                        return document.querySelector("header").offsetHeight;
-                    })).size;
-                })
-                """)
-            #expect(heights == JSON(1), "\(width)")
+            #expect(try await page.evaluate(LivePage.heightsOfHead) == JSON(1), "\(width)")
         }
         try await page.click("#list button")
         try await page.until("!document.getElementById('details-view').hidden")

@@ -110,6 +110,7 @@ import Testing
             ("/", nil, "en"), ("/", "de-AT,de;q=0.9,en;q=0.5", "de"), ("/", "en-GB,en;q=0.9,de;q=0.8", "en"),
             ("/", "fr, de;q=0.1", "de"),
             ("/", "fr", "en"), ("/", "de;q=x", "en"), ("/", ";;,=", "en"), ("/?lang=de", nil, "de"), ("/?lang=DE", "en", "de"),
+            ("/?lang=de-AT", "en", "de"),
             ("/?a=1&lang=en&lang=de", "de", "en"), ("/?lang=xx", "de", "de"), ("/?lang=", "de", "de"),
             ("/?lang=%64%65", nil, "en"),
             ("/?lang=../../en", nil, "en"), ("/?lang", nil, "en"), ("/?langs=de", nil, "en"),

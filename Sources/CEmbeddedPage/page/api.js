@@ -1,5 +1,5 @@
 // Requests to the API. Every function resolves to the parsed body, or throws an APIError.
-import { has, text } from "./texts.js";
+import { has, isEnglish, text } from "./texts.js";
 
 /** The server refused a request (status from 400), or no answer came (status 0). */
 export class APIError extends Error {
@@ -8,7 +8,7 @@ export class APIError extends Error {
     this.status = status;
     /** The pause that the server asks for. */
     this.pauseSeconds = pauseSeconds;
-    /** A sentence for each field: { name: "Name can't be blank" }. */
+    /** A sentence for each field: { name: "Name can't be blank" }. One that is about none has the name "". */
     this.fields = APIError.fields(problem);
     /** The event that the request would have read, if it is cancelled. */
     this.event = problem.event ?? null;
@@ -23,11 +23,13 @@ export class APIError extends Error {
     return this.status === 0 || this.status === 429 || this.status >= 500;
   }
 
-  static text(status, problem) {
+  /** A detail says more than its code. The API's are in English; the page's own ones come without a code. */
+  static text(status, { code, detail, message, title }) {
     if (status === 0) return text("error.offline");
     if (has(`error.status.${status}`)) return text(`error.status.${status}`);
-    if (has(`error.code.${problem.code}`)) return text(`error.code.${problem.code}`);
-    return problem.detail ?? problem.message ?? problem.title ?? text("error.status", { status });
+    if (detail !== undefined && (isEnglish || code === undefined)) return detail;
+    if (has(`error.code.${code}`)) return text(`error.code.${code}`);
+    return (isEnglish ? message ?? title : null) ?? text("error.status", { status });
   }
 
   /** RFC 9457 names a field by a JSON pointer. */
@@ -42,10 +44,11 @@ export class APIError extends Error {
 
   /** The page's sentence about a field, with the numbers of the API's sentence; that one where the page has none for the code. */
   static fieldText(name, code, detail) {
-    const key = [`error.${name}.${code}`, `error.field.${code}`].find(has);
-    if (key === undefined || !has(`form.${name}.subject`)) return detail;
+    const subject = `form.${name}.subject`;
+    const key = [`error.${name || "form"}.${code}`, has(subject) && `error.field.${code}`].find(has);
+    if (key === undefined) return detail;
     const [first, second] = detail?.match(/-?\d+/g) ?? [];
-    return text(key, { field: text(`form.${name}.subject`), first, second });
+    return text(key, { field: text(subject), first, second });
   }
 }
 

@@ -1,6 +1,7 @@
 // The way back: a link or a code makes another browser this browser's user, or this browser another one's.
 import { APIError, request } from "./api.js";
 import { byID, confirmed, element, once } from "./dom.js";
+import { opened } from "./place.js";
 import { comeBack, currentUser, onUserChange, restore } from "./session.js";
 import { locale, text } from "./texts.js";
 
@@ -8,11 +9,6 @@ const dialog = byID("way");
 const problem = element("p", { class: "problem", role: "alert" });
 /** The user whose way back is shown; null for none. */
 let owner = null;
-
-/** The secret of the link that opened this page, "" without one; null at the page's usual address. */
-const opened = location.pathname === "/back" ? location.hash.match(/^#([0-9a-z]{26})(?![0-9a-z])/i)?.[1] ?? "" : null;
-// So neither the browser's way back nor a copied address leads to it. The list of visited pages keeps it all the same.
-if (opened !== null) history.replaceState(null, "", `/${location.search}`);
 
 /** Asks for a code, or what to do with the link that opened the page. */
 export const goOnBack = () => { if (opened !== null) showReturn(opened); };
@@ -66,7 +62,7 @@ export async function showWayBack(title = text("way.title")) {
 /** The part of the dialog that makes and ends passes of one kind. */
 function part({ kind, name, read }) {
   const said = element("p", { role: "status" });
-  const secret = element("code", { class: "secret" });
+  const secret = element("code", { class: "secret", dir: "ltr" });
   const button = (label, work, attributes = {}) => {
     const made = element("button", { type: "button", ...attributes, onclick: () => once(made, problem, work) }, label);
     return made;
@@ -114,7 +110,7 @@ const refusals = { 404: text("return.unknown"), 422: text("return.failed") };
 /** Makes this browser the user of a link or of a code. @param pass the secret of a link; "" for a field to type in */
 export function showReturn(pass = "") {
   owner = null;
-  const input = element("input", { id: "pass", autocomplete: "off", autocapitalize: "characters", spellcheck: "false" });
+  const input = element("input", { id: "pass", autocomplete: "off", autocapitalize: "characters", spellcheck: "false", dir: "ltr" });
   const go = element("button", { type: "submit", class: "primary" }, text("return.go"));
   const agrees = (id, left) => dialog.open && confirmed(
     text(left === null ? "return.question" : "return.question.leaves", { id, left }),

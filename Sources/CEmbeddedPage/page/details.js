@@ -65,7 +65,7 @@ const whenAndWhere = (event) => [
     element("small", {}, text("details.zone", { zone: zone() }))),
   ...row(
     text("details.where"), event.address && element("span", { dir: "auto" }, event.address),
-    element("small", {}, `${event.lat.toFixed(5)}, ${event.lon.toFixed(5)}`)),
+    element("small", {}, element("span", { dir: "ltr" }, `${event.lat.toFixed(5)}, ${event.lon.toFixed(5)}`))),
 ];
 
 /** The server may know a kind that this page does not. */
@@ -76,8 +76,10 @@ const texts = (event) => [
   ...(event.category ? row(text("form.category.label"), kindOf(event)) : []),
   ...(event.description ? row(text("details.about"), element("span", { class: "description", dir: "auto" }, event.description)) : []),
   ...(/^https?:\/\//i.test(event.link ?? "")
-    ? row(text("form.link.label"), element("a", { href: event.link, target: "_blank", rel: "nofollow ugc noopener noreferrer" }, event.link)) : []),
-  ...(event.time_zone ? row(text("form.time_zone.label"), event.time_zone) : []),
+    ? row(text("form.link.label"), element("a", {
+      href: event.link, dir: "ltr", target: "_blank", rel: "nofollow ugc noopener noreferrer",
+    }, event.link)) : []),
+  ...(event.time_zone ? row(text("form.time_zone.label"), element("span", { dir: "ltr" }, event.time_zone)) : []),
 ];
 
 const row = (name, ...values) => [element("dt", {}, name), element("dd", {}, ...values.filter(Boolean))];

@@ -20,10 +20,10 @@ const fields = [
   { name: "ended_at", type: "datetime-local" },
   { name: "category", choices: kinds },
   { name: "description", rows: 4 },
-  { name: "link", type: "url", autocomplete: "off" },
-  { name: "time_zone", type: "text", autocomplete: "off", placeholder: "Europe/Berlin" },
-  { name: "lat", type: "text", autocomplete: "off", required: true, isPlace: true },
-  { name: "lon", type: "text", autocomplete: "off", required: true, isPlace: true },
+  { name: "link", type: "url", autocomplete: "off", dir: "ltr" },
+  { name: "time_zone", type: "text", autocomplete: "off", dir: "ltr", placeholder: "Europe/Berlin" },
+  { name: "lat", type: "text", autocomplete: "off", dir: "ltr", required: true, isPlace: true },
+  { name: "lon", type: "text", autocomplete: "off", dir: "ltr", required: true, isPlace: true },
 ];
 
 /** What two windows change together or not at all. */
@@ -429,7 +429,7 @@ export class EventForm {
   #text(error) {
     if (error.status === 412) return text("form.problem.overtaken");
     if (error.isOffline) return `${error.message} ${text("form.problem.offline")}`;
-    return Object.keys(error.fields).length > 0 ? text("form.problem.fields") : error.message;
+    return error.fields[""] ?? (Object.keys(error.fields).length > 0 ? text("form.problem.fields") : error.message);
   }
 
   #say(sentence, cause = null) {

@@ -1,5 +1,11 @@
 // What the map shows, kept in the URL, so that a link or a reload shows the same: #map=11/52.52/13.4&when=week&event=12
 
+/** The secret of the link that opened this page, "" without one; null at the page's usual address. */
+export const opened = location.pathname === "/back" ? location.hash.match(/^#([0-9a-z]{26})(?![0-9a-z])/i)?.[1] ?? "" : null;
+// So neither the browser's way back nor a copied address leads to it. The list of visited pages keeps it all the same. This module imports
+// none, so the secret does not wait in the address for the texts.
+if (opened !== null) history.replaceState(null, "", `/${location.search}`);
+
 const choices = ["today", "week", "any"];
 
 /** The state in the URL. Parts that are missing or unusable have their default; `view` is null without one. */

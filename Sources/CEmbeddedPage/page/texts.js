@@ -3,11 +3,19 @@
 const { assets, language } = document.body.dataset;
 const own = new Intl.DateTimeFormat().resolvedOptions().locale;
 
-/** The locale of dates and numbers: the viewer's own one if it has the page's language. The English of all others is British. */
-export const locale = own.split("-")[0] === language ? own : language === "en" ? "en-GB" : language;
+/** Whether the page has the language of the API. */
+export const isEnglish = language === "en";
+// Browsers of most languages name American English too, which says nothing of the viewer: the English of all others is British.
+const tags = isEnglish ? [own, "en-GB"] : [own, ...navigator.languages, language];
+/** The locale of dates and numbers: the viewer's own one if it has the page's language, else another one that the browser names. */
+export const locale = tags.find((tag) => tag.split("-")[0] === language);
+
+const read = () => fetch(`${assets}/${language}.json`).then((answer) => (answer.ok ? answer.json() : Promise.reject(answer.status)));
+const pauseMilliseconds = 1000;
 
 /** Texts by key. A plural has one for each category of CLDR. The modules that import this one wait for them; the page preloads them. */
-const texts = await fetch(`${assets}/${language}.json`).then((answer) => (answer.ok ? answer.json() : {})).catch(() => ({}));
+const texts = await read()
+  .catch(() => new Promise((resolve) => setTimeout(resolve, pauseMilliseconds)).then(read)).catch(() => ({}));
 
 const plurals = new Intl.PluralRules(locale);
 export const number = new Intl.NumberFormat(locale);

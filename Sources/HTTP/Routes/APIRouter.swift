@@ -111,15 +111,15 @@ private struct AnswerGate: Middleware {
     }
 }
 
-/// Removes `.json` from the end of a path: some clients write it, and every response is JSON anyway.
+/// Removes `.json` from the end of a path of the API: some clients write it, and every response is JSON anyway.
 private struct FormatSuffix: Middleware {
-    private static let suffix = ".json"
+    private static let (suffix, prefixes) = (".json", ["/v1/", "/health"])
 
     func prepare(_ request: inout Request, _ context: RequestContext) throws(HTTPError) -> Response? {
         let path = request.path
-        guard path.utf8.suffix(Self.suffix.utf8.count).elementsEqual(Self.suffix.utf8), path != "/v1/openapi.json" else {
-            return nil
-        }
+        guard path.utf8.suffix(Self.suffix.utf8.count).elementsEqual(Self.suffix.utf8), path != "/v1/openapi.json",
+            Self.prefixes.contains(where: { path.utf8.starts(with: $0.utf8) })
+        else { return nil }
         request.head.path = String(path.dropLast(Self.suffix.count)) + (request.query.map { "?\($0)" } ?? "")
         return nil
     }

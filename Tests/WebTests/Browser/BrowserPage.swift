@@ -106,7 +106,12 @@ struct BrowserPage: Sendable {
     /// Events of the protocol with this name, since the last look at the complaints.
     func events(_ method: String) async throws -> [JSON] {
         try await send("Runtime.evaluate", ["expression": "1"])
-        return pipe.events.filter { isOwn($0) && $0["method"]?.string == method }.compactMap { $0["params"] }
+        return heard(method)
+    }
+
+    /// The same without a question to the page, which gives no answer while its document is being loaded.
+    func heard(_ method: String) -> [JSON] {
+        pipe.events.filter { isOwn($0) && $0["method"]?.string == method }.compactMap { $0["params"] }
     }
 
     /// Opens a URL in a new document. Two URLs that differ in their fragments only would be one document.
@@ -158,8 +163,9 @@ struct BrowserPage: Sendable {
 
     /// Clicks the visible button with exactly this text.
     func press(button text: String, line: Int = #line) async throws {
-        let button =
-            "[...document.querySelectorAll('button')].find(b => b.checkVisibility() && b.textContent === \(JSON.string(text).text))"
+        // One whose work is not done takes no click.
+        let isMeant = "b.checkVisibility() && b.ariaDisabled !== 'true' && b.textContent === \(JSON.string(text).text)"
+        let button = "[...document.querySelectorAll('button')].find(b => \(isMeant))"
         try await until(button, line: line)
         try await evaluate("\(button).click()")
     }

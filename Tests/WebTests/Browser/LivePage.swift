@@ -66,6 +66,17 @@ struct LivePage: Sendable {
 
     static let isLive = "document.getElementById('status')?.dataset.state === 'live'"
 
+    /// How many heights the head of the page has in the states of the connection: with two of them, a message would move the page.
+    static let heightsOfHead = """
+        Promise.all(["dom", "texts"].map((name) => import(`${document.body.dataset.assets}/${name}.js`))).then(([dom, { text }]) => {
+            const states = ["reconnecting", "offline", "delayed", "failed", "live"];
+            return new Set(states.map((state) => {
+                dom.showStatus(state, text("error.status.503"));
+                return document.querySelector("header").offsetHeight;
+            })).size;
+        })
+        """
+
     /// Opens the map in a new document.
     /// - Parameter language: `nil` for that of the browser
     func open(
