@@ -7,6 +7,19 @@ extension String {
         utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
     }
 
+    /// The text with an escape in place of some of its bytes. Replacing a sign as a `Character` would pass over one that a mark beside it joins
+    /// to a larger character.
+    /// - Parameter escape: returns `nil` for a byte that stays; every byte of a character outside of ASCII does
+    public func escaping(_ escape: (UInt8) -> String?) -> String {
+        guard utf8.contains(where: { escape($0) != nil }) else { return self }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(utf8.count + 32)
+        for byte in utf8 {
+            if let escaped = escape(byte) { bytes.append(contentsOf: escaped.utf8) } else { bytes.append(byte) }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     /// The parts between the separators, empty ones too.
     /// - Parameters:
     ///   - separator: an ASCII character

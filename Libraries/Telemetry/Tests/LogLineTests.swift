@@ -96,6 +96,13 @@ final class Pipe: Sendable {
         #expect(lines[1].hasSuffix(#","level":"warning","message":"it rains","a":"1","b":"2 3","metadata.level":"high"}"#))
     }
 
+    @Test func `no quote of a value ends it, not even one that a mark joins to a larger character`() throws {
+        let pipe = Pipe()
+        Self.logger(.text, pipe).warning("it rains", metadata: ["a": "x\"\u{301} b=1", "c": "\u{600}\" d=1"])
+        let line = try #require(pipe.lines().first)
+        #expect(line.utf8.count { $0 == UInt8(ascii: "\"") } == 6 && line.utf8.count { $0 == UInt8(ascii: "\\") } == 2, "\(line)")
+    }
+
     @Test func `a line without a reader is dropped and counted, and the logger does not wait`() throws {
         let pipe = Pipe()
         let logger = Self.logger(.json, pipe)

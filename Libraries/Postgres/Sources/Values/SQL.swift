@@ -1,3 +1,5 @@
+internal import Encoding
+
 /// A statement and its parameters. Interpolated values are always bound, never spliced into the text:
 /// `"SELECT name FROM things WHERE id = \(id)"`.
 public struct SQL: Sendable {
@@ -91,6 +93,5 @@ extension SQL: ExpressibleByStringInterpolation {
 
 /// A name as PostgreSQL reads it literally.
 func quoted(_ identifier: String) -> String {
-    let hasQuotes = identifier.utf8.contains(UInt8(ascii: "\""))
-    return "\"" + (hasQuotes ? identifier.replacing("\"", with: "\"\"") : identifier) + "\""
+    "\"" + identifier.escaping { $0 == UInt8(ascii: "\"") ? "\"\"" : nil } + "\""
 }

@@ -98,7 +98,8 @@ public struct LogLine: Sendable {
     private static func word(_ value: String) -> String {
         let isPlain = !value.isEmpty && value.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\"") }
         guard !isPlain else { return value }
-        return "\"\(value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").escapingControlCharacters)\""
+        let escaped = value.escaping { [UInt8(ascii: "\\"), UInt8(ascii: "\"")].contains($0) ? "\\\(Unicode.Scalar($0))" : nil }
+        return "\"\(escaped.escapingControlCharacters)\""
     }
 }
 

@@ -1,3 +1,5 @@
+internal import Encoding
+
 /// A metric with its present values.
 public struct Metric: Sendable {
     public enum Kind: String, Sendable {
@@ -55,6 +57,13 @@ public struct Labels: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
 
     private static func escaped(_ value: String) -> String {
-        value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+        value.escaping { byte in
+            switch byte {
+            case UInt8(ascii: "\\"): #"\\"#
+            case UInt8(ascii: "\""): #"\""#
+            case UInt8(ascii: "\n"): #"\n"#
+            case _: nil
+            }
+        }
     }
 }
