@@ -118,10 +118,10 @@ let targets: [[Target]] = [
     // The files of the map page. Their list is in web_files.c.
     part("CEmbeddedPage", exclude: ["data", "page", "texts"]),
     part(
-        "Web", ["CEmbeddedPage", "HTTPServer", "Users", "EventStore", "Encoding", "Hashing", .httpTypes, .nioCore],
+        "Web", ["CEmbeddedPage", "HTTPServer", "Events", "Users", "EventStore", "Encoding", "Hashing", .httpTypes, .nioCore],
         tests: [
             "humon", "App", "HTTP", "Postgres", "TestDatabase", "TestFixture", "TestHTTP", "TestServer", .logging,
-            .serviceLifecycle,
+            .nioHTTP1, .serviceLifecycle,
         ]),
     part(
         "App",

@@ -51,6 +51,9 @@ static const unsigned char details_js[] = {
 static const unsigned char dom_js[] = {
 #embed "page/dom.js"
 };
+static const unsigned char event_js[] = {
+#embed "page/event.js"
+};
 static const unsigned char form_js[] = {
 #embed "page/form.js"
 };
@@ -123,6 +126,7 @@ static const struct web_file files[] = {
     FILE("coast.js", coast_js),
     FILE("details.js", details_js),
     FILE("dom.js", dom_js),
+    FILE("event.js", event_js),
     FILE("form.js", form_js),
     FILE("ground.js", ground_js),
     FILE("list.js", list_js),

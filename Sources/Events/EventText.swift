@@ -38,7 +38,7 @@ public enum EventText: String, Sendable, CaseIterable {
         case .timeZone: return text.isTimeZone ? nil : FieldError(rawValue, .notATimeZone, "is not a valid time zone")
         case .description:
             guard text.unicodeScalars.count <= 4_000 else { return .tooLong(rawValue, maximum: 4_000, "characters") }
-            let isRefused = text.unicodeScalars.contains(where: \.isRefused)
+            let isRefused = text.unicodeScalars.contains(where: \.isDisruptive)
             return isRefused ? FieldError(rawValue, .invalidCharacters, "contains a control character") : nil
         case .link:
             guard text.unicodeScalars.count <= 1_000 else { return .tooLong(rawValue, maximum: 1_000, "characters") }
@@ -108,16 +108,5 @@ extension Substring {
 extension UInt8 {
     fileprivate var isLetterOrDigit: Bool {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20)
-    }
-}
-
-extension Unicode.Scalar {
-    /// A control character but LF and TAB, or one that overrides the direction of writing.
-    fileprivate var isRefused: Bool {
-        switch value {
-        case 0x09, 0x0A: false
-        case 0..<0x20, 0x7F..<0xA0, 0x202A...0x202E, 0x2066...0x2069: true
-        case _: false
-        }
     }
 }

@@ -16,6 +16,8 @@ public struct API: Sendable {
     public struct Settings: Sendable {
         public var appSecret: SharedSecret
         public var reads = Reads.everyone
+        /// Under which browsers find the pages of events, which calendars name; `nil` if they have none or it is not known.
+        public var pageOrigin: Origin?
         /// The limit for one client address; 0 for no limit.
         public var signUpsPerMinute = 0
         /// The quota of one client address for sign-ups of every kind; 0 for no quota.

@@ -1,5 +1,6 @@
 internal import Encoding
 internal import EventStore
+public import Events
 public import HTTPServer
 public import HTTPTypes
 public import Users
@@ -25,28 +26,36 @@ public struct MapPage: Sendable {
     public let middleware: [any Middleware]
 
     /// - Parameters:
+    ///   - events: the events that have pages; `nil` if only devices may read
     ///   - tokenHeaders: the names under which the API takes the token of a device
     ///   - unknownTokens: the API's limit of unknown tokens for one client address
     ///   - dailySignUps: the API's quota of sign-ups for one client address
     ///   - takeReturn: counts an attempt to come back from one client address, as the API does
     public init(
-        _ settings: Settings, users: UsersModule, tokenHeaders: [HTTPField.Name], unknownTokens: RateLimiter? = nil,
+        _ settings: Settings, users: UsersModule, events: EventsModule?, tokenHeaders: [HTTPField.Name],
+        unknownTokens: RateLimiter? = nil,
         dailySignUps: RateLimiter? = nil, takeReturn: @escaping @Sendable (NetworkAddress?) throws -> Void
     ) {
         let release = PageRelease(tiles: settings.tiles)
-        let page = [
+        var page = [
             Route.immediate(.get, "/") { request, _ in release.page(for: request) },
             // The address of a link to come back with: what follows its # reaches no server.
             Route.immediate(.get, "/back") { request, _ in release.page(for: request) },
             Route.immediate(.get, "/assets/{release}/{file}") { request, context in
                 try release.asset(for: request, release: context.parameter)
             },
+            // Feeds are not named: calendar programs obey this file, too.
+            Route.immediate(.get, "/robots.txt") { _, _ in Response(text: "User-agent: *\nDisallow: /session\n") },
         ]
+        if let events {
+            page += EventPages(events, release, origin: settings.origins.canonical).routes
+        }
         let sessions = SessionRoutes(
             settings, users: users, unknownTokens: unknownTokens, dailySignUps: dailySignUps, takeReturn: takeReturn)
         routes = page + sessions.routes
         middleware = [
             SecurityHeaders(on: routes, tiles: settings.tiles),
+            ErrorPages(release: release),
             SessionTokens(origins: settings.origins, tokenHeaders: tokenHeaders),
         ]
     }

@@ -30,7 +30,7 @@ struct PageFile: Sendable {
     /// `nil` for a file without a known suffix, which is not served.
     var mediaType: String? {
         switch name.split(separator: ".").last {
-        case "html": "text/html; charset=utf-8"
+        case "html": HTML.mediaType
         case "css": "text/css; charset=utf-8"
         case "js": "text/javascript; charset=utf-8"
         case "svg": "image/svg+xml"

@@ -11,7 +11,7 @@ struct PageRelease: Sendable {
     /// The digest of all files, in hexadecimal digits.
     let digest: String
     /// The page in each language. The first one is for clients that ask for none of them.
-    private let pages: [(language: String, response: StaticResponse)]
+    private let pages: [(texts: PageTexts, response: StaticResponse)]
     /// The responses under the path of this release, and of another one, for a page of another node during a deployment.
     private let assets: [String: (immutable: StaticResponse, momentary: Response)]
 
@@ -30,14 +30,16 @@ struct PageRelease: Sendable {
         let version = Self.version(bytes)
         let page = files.first { $0.name == Self.pageName } ?? PageFile(name: Self.pageName, bytes: [])
         let modules = files.map(\.name).filter { $0.hasSuffix(".js") }.sorted()
-        pages = files.compactMap { file -> (language: String, response: StaticResponse)? in
+        pages = files.compactMap { file -> (texts: PageTexts, response: StaticResponse)? in
             guard let language = file.language else { return nil }
-            let filled = page.filled(language: language, texts: file.bytes, digest: digest, modules: modules, tiles: tiles)
+            // Each language has a tag of its own.
+            let version = Self.version(SHA256.hash("\(digest) \(language)".utf8))
+            let texts = PageTexts(file, language: language)
+            let filled = page.filled(with: texts, digest: digest, modules: modules, tiles: tiles)
             var response = Response(filled, cacheControl: "no-cache")
             response.headers[.contentLanguage] = language
             response.headers[.vary] = "Accept-Language"
-            // Each language has a tag of its own.
-            return (language, StaticResponse(response, version: Self.version(SHA256.hash("\(digest) \(language)".utf8))))
+            return (texts, StaticResponse(response, version: version))
         }
         let pairs = files.filter { $0.name != Self.pageName && $0.mediaType != nil }.map { file in
             let asset = (
@@ -50,19 +52,68 @@ struct PageRelease: Sendable {
         precondition(!pages.isEmpty, "the files have texts in a language")
     }
 
-    /// The page in the language of `?lang=`, else in that of `Accept-Language`.
-    func page(for request: Request) -> Response {
-        let languages = pages.map(\.language)
-        let asked = request.query?.split(separator: "&").first { $0.hasPrefix("lang=") }?.dropFirst("lang=".count)
+    /// The map page in the visitor's language.
+    func page(for request: Request) -> Response { pages[index(for: request)].response.response(to: request) }
+
+    /// The texts in each language.
+    var texts: [PageTexts] { pages.map(\.texts) }
+
+    /// The texts in the visitor's language.
+    func texts(for request: Request) -> PageTexts { pages[index(for: request)].texts }
+
+    /// The place of the language of `?lang=`, else of that of `Accept-Language`.
+    private func index(for request: Request) -> Int {
+        let languages = pages.map(\.texts.language)
+        let asked = request.query.flatMap {
+            String($0).parts(separatedBy: "&", atMost: 64).first { $0.utf8.starts(with: "lang=".utf8) }
+        }?
+        .dropFirst("lang=".count)
         // `de-AT` stands for `de`, as in the field.
         let named = asked?.prefix { $0 != "-" }.lowercased()
         let language = named.flatMap { languages.contains($0) ? $0 : nil } ?? request.preferredLanguage(of: languages)
-        let page = pages.first { $0.language == language } ?? pages[0]
-        return page.response.response(to: request)
+        return language.flatMap { languages.firstIndex(of: $0) } ?? 0
+    }
+
+    /// Another page than the map.
+    /// - Parameters:
+    ///   - script: a module beside it, which it can do without; `nil` for none
+    ///   - head: what its head has beside the title
+    func document(in texts: PageTexts, title: String, script: String? = nil, head: HTML = "", _ body: HTML) -> HTML {
+        let base = "/assets/\(digest)"
+        let module: HTML =
+            script.map { script in
+                """
+
+                <link rel="preload" as="fetch" crossorigin href="\(base)/\(texts.language).json">
+                <script type="module" src="\(base)/\(script)"></script>
+                """
+            } ?? ""
+        return """
+            <!doctype html>
+            <html lang="\(texts.language)" dir="\(texts["page.direction"])">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta name="color-scheme" content="light dark">
+            <title>\(title)</title>
+            \(head)
+            <link rel="icon" href="\(base)/icon.svg" type="image/svg+xml">
+            <link rel="stylesheet" href="\(base)/page.css">\(module)
+            </head>
+            <body class="paper" data-assets="\(base)" data-language="\(texts.language)">
+            <header><a href="/" target="_top"><img src="\(base)/icon.svg" alt="" width="24" height="24"> <span translate="no">Humon</span></a></header>
+            <main>
+            \(body)
+            </main>
+            <p id="announcement" role="status"></p>
+            </body>
+            </html>
+
+            """
     }
 
     /// The version in the entity tag of a file, from the first bytes of a digest.
-    private static func version(_ digest: some Sequence<UInt8>) -> Int64 {
+    static func version(_ digest: some Sequence<UInt8>) -> Int64 {
         digest.prefix(digestBytes).reduce(0) { $0 << 8 | Int64($1) } & .max
     }
 
@@ -84,29 +135,20 @@ extension PageFile {
     fileprivate var language: String? { name.hasSuffix(".json") ? String(name.dropLast(".json".count)) : nil }
 
     /// The page with the texts of a language, and with the values that the program knows at its start.
-    fileprivate func filled(
-        language: String, texts: [UInt8], digest: String, modules: [String], tiles: Tiles?
-    ) -> PageFile {
+    fileprivate func filled(with texts: PageTexts, digest: String, modules: [String], tiles: Tiles?) -> PageFile {
         let base = "/assets/\(digest)"
         // Without these lines a browser would find each module only after it has read the one that imports it.
-        let preloads = modules.filter { $0 != "leaflet.js" }.map { #"<link rel="modulepreload" href="\#(base)/\#($0)">"# }
+        let preloads = modules.filter { !["leaflet.js", "event.js"].contains($0) }.map {
+            #"<link rel="modulepreload" href="\#(base)/\#($0)">"#
+        }
         let values = [
-            "assets": base, "language": language, "modulepreloads": preloads.joined(separator: "\n"),
+            "assets": base, "language": texts.language, "modulepreloads": preloads.joined(separator: "\n"),
             "tiles": (tiles?.template ?? "").escapedForHTML, "attribution": (tiles?.attribution ?? "").escapedForHTML,
         ]
-        let table = try? JSON(utf8: texts)
         let filled = String(decoding: bytes, as: UTF8.self).replacing(/\{\{([a-z.]+)\}\}/) { place -> String in
             let name = String(place.1)
-            if let value = values[name] { return value }
-            guard case .string(let text)? = table?[name] else { return name }
-            return text.escapedForHTML
+            return values[name] ?? texts[name].escapedForHTML
         }
         return PageFile(name: name, bytes: Array(filled.utf8))
-    }
-}
-
-extension String {
-    fileprivate var escapedForHTML: String {
-        replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;").replacing("\"", with: "&quot;")
     }
 }

@@ -5,9 +5,18 @@ internal import HTTPTypes
 struct SecurityHeaders: Middleware {
     private let paths: Set<String>
     private let fields: HTTPFields
+    /// Of the list that any other page may have in a frame. It does nothing for its visitor, so nobody gains by a foreign page around it.
+    private let embeddedFields: HTTPFields
 
     init(on routes: [Route], tiles: Tiles?) {
         paths = Set(routes.map(\.path))
+        embeddedFields = [
+            .contentSecurityPolicy:
+                "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors *",
+            .init(literal: "cross-origin-resource-policy"): "cross-origin",
+            .init(literal: "referrer-policy"): "no-referrer",
+            .init(literal: "x-robots-tag"): "noindex",
+        ]
         fields = [
             .contentSecurityPolicy: Self.contentSecurityPolicy(tiles: tiles),
             .init(literal: "cross-origin-opener-policy"): "same-origin",
@@ -30,6 +39,10 @@ struct SecurityHeaders: Middleware {
     }
 
     func finish(_ response: inout Response, for request: Request, _ context: RequestContext) {
-        if let route = context.route, paths.contains(route.template) { response.headers.append(contentsOf: fields) }
+        // An address that nothing has gets a page, too (ErrorPages).
+        let isOfPage = context.route.map { paths.contains($0.template) } ?? (response.headers[.contentType] == HTML.mediaType)
+        guard isOfPage else { return }
+        let isEmbedded = context.route?.template == EventPages.embeddedPath
+        response.headers.append(contentsOf: isEmbedded ? embeddedFields : fields)
     }
 }

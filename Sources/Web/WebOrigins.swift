@@ -5,7 +5,7 @@ internal import HTTPTypes
 public enum WebOrigins: Sendable, Hashable {
     /// `localhost`, `127.0.0.1` and `[::1]`, with any port, for clients on this machine.
     case loopback
-    case these(Set<Origin>)
+    case these([Origin])
 
     /// - Parameter list: `loopback`, or origins such as `https://map.example.org`, separated by commas
     /// - Returns: `nil` if one of them is not an origin
@@ -14,8 +14,17 @@ public enum WebOrigins: Sendable, Hashable {
             self = .loopback
             return
         }
-        guard let origins = Set<Origin>(list: list) else { return nil }
+        guard let origins = [Origin](list: list) else { return nil }
         self = .these(origins)
+    }
+
+    /// The first one, by which pages and calendars name their own addresses; `nil` for loopback. No field of a request names them: any
+    /// client could then write an address into what a cache keeps for others.
+    public var canonical: Origin? {
+        switch self {
+        case .loopback: nil
+        case .these(let origins): origins.first
+        }
     }
 
     /// Whether a request comes from the page itself.

@@ -57,7 +57,7 @@ struct TestPage: Sendable {
                 let api = API(
                     node.module, settings: API.Settings(appSecret: SharedSecret("secret")), rateClock: { start }, checkHealth: {})
                 let page = MapPage(
-                    settings, users: node.module[UsersModule.self], tokenHeaders: API.tokenHeaders,
+                    settings, users: node.module[UsersModule.self], events: nil, tokenHeaders: API.tokenHeaders,
                     takeReturn: api.limits.takeReturn)
                 let router = APIRouter(api, beside: page.routes, behind: page.middleware, logger: .quiet).router
                 try await body(TestPage(router: router, log: node.reader))

@@ -1,10 +1,11 @@
-"""Reads the calendars of a server with other people's libraries.
+"""Reads the calendars and the pages of a server with other people's libraries.
 
 Usage: python3 checks/calendars [--humon PATH] [--seed N] [--events N] [--keep]
 Starts humon on a private PostgreSQL in a temporary directory, and adds events with random and hostile texts. Parses their feeds with
 icalendar: each event must come back as the API lists it, in lines that RFC 5545 allows. Compares random windows of a feed, read with
-recurring-ical-events, with the list of the same window. Then moves, cancels and erases events: each keeps its UID, its SEQUENCE rises,
-and what was erased is gone. Needs Python 3 with venv, and PyPI once.
+recurring-ical-events, with the list of the same window. Reads pages of events with html5lib and extruct: no markup comes from a text.
+Then moves, cancels and erases events: each keeps its UID, its SEQUENCE rises, and what was erased is gone. Needs Python 3 with venv,
+and PyPI once.
 """
 
 import argparse, os, subprocess, sys

@@ -2,7 +2,7 @@
 
 import datetime, http.client, itertools, json, os, random, sys, unicodedata
 
-import icalendar, recurring_ical_events
+import extruct, html5lib, icalendar, recurring_ical_events
 
 SEED, EVENTS = int(sys.argv[1]), int(sys.argv[2])
 CHOICES = random.Random(SEED)
@@ -11,7 +11,7 @@ AT_ONE_PLACE = 390
 CATEGORIES = [None, "music", "games", "food"]
 HOSTILE = [
     "\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n", "\\", ";", ",", "\\n", "\n", "\t", "\u2028", "\u0085", "\u202e", "\u2066", "\u0007",
-    "BEGIN:VEVENT", "é" * 40, "\U0001f469\u200d\U0001f469\u200d\U0001f467", "世界" * 20, '"', ":", "^n", "a" * 80, "%0D%0A", "<script>",
+    "BEGIN:VEVENT", "é" * 40, "\U0001f469\u200d\U0001f469\u200d\U0001f467", "世界" * 20, '"', ":", "^n", "a" * 80, "%0D%0A", "<script>", "\u0600", "\u0301", "\u200d", "<", "</script>",
 ]
 NOW = datetime.datetime.now(datetime.timezone.utc).replace(second=0, microsecond=0)
 
@@ -30,7 +30,7 @@ class API:
         response = self.connection.getresponse()
         self.status, data = response.status, response.read()
         expect(response.status < 300, f"{method} {path}: {response.status} {data[:300]}")
-        return data if ".ics" in path else json.loads(data)
+        return json.loads(data) if path.startswith("/v1/") and ".ics" not in path else data
 
 
 def expect(condition, sentence):
@@ -47,6 +47,11 @@ def shown(text):
     """A text as a calendar shows it."""
     for feed in "\u0085\u2028\u2029":
         text = text.replace(feed, "\n")
+    return plain(text)
+
+
+def plain(text):
+    """A text as a page shows it."""
     bidi = [chr(code) for code in itertools.chain(range(0x202A, 0x202F), range(0x2066, 0x206A))]
     return "".join(c for c in text if c in "\n\t" or unicodedata.category(c) != "Cc" and c not in bidi)
 
@@ -121,6 +126,34 @@ def compare(events, entries, what):
         expect(not differences, f"{what}: event {event['id']}: {'; '.join(differences)}")
 
 
+ELEMENTS = set("html head meta title link script body header a img span main article h1 dl dt dd time small p button".split())
+
+
+def compare_page(api, event):
+    """A page as other people's parsers read it: no element and no attribute comes from a text."""
+    page, name = api.send("GET", f"/events/{event['id']}").decode(), plain(event["name"])
+    parser = html5lib.HTMLParser(namespaceHTMLElements=False)
+    tree = parser.parse(page)
+    expect(not parser.errors, f"the page of event {event['id']} has errors: {parser.errors[:3]}")
+    elements = [element for element in tree.iter() if isinstance(element.tag, str)]
+    foreign = {element.tag for element in elements} - ELEMENTS | {
+        attribute for element in elements for attribute in element.attrib if attribute.startswith("on")}
+    expect(not foreign and len(tree.findall(".//script")) == 2, f"the page of event {event['id']} has {foreign or 'other scripts'}")
+    data = extruct.extract(page, syntaxes=["json-ld", "opengraph"])
+    ((linked,), (graph,)) = data["json-ld"], data["opengraph"]
+    found = {
+        "h1": "".join(tree.find(".//h1").itertext()), "name": linked["name"], "start": moment(linked["startDate"]),
+        "address": linked["location"].get("address"), "lat": linked["location"]["geo"]["latitude"],
+        "title": " ".join(dict(graph["properties"])["og:title"].split()),
+    }
+    address = plain(event["address"]) if event["address"] is not None else None
+    expected = {
+        "h1": name, "name": name, "start": moment(event["started_at"]), "address": address, "lat": event["lat"],
+        "title": " ".join(name.split()),
+    }
+    expect(found == expected, f"the page of event {event['id']} has {found}, not {expected}")
+
+
 def main():
     api = API()
     places = -(-EVENTS // AT_ONE_PLACE)
@@ -142,6 +175,11 @@ def main():
         found = recurring_ical_events.of(calendar).between(start, end)
         compare(listed(api, 0, f"&from={stamps[0]}&to={stamps[1]}"), found, f"from {stamps[0]} to {stamps[1]}")
     print(f"{windows} windows had the events that the list has", flush=True)
+
+    pages = [event for number in range(min(places, 3)) for event in listed(api, number).values()]
+    for event in pages:
+        compare_page(api, event)
+    print(f"{len(pages)} pages had their event, and no markup of its texts", flush=True)
 
     follow(api)
 

@@ -71,6 +71,13 @@ def the_page_uses_every_text(tree):
     for match in re.finditer(r"\{\{(\w+\.[\w.]+)\}\}", tree.text(page)):
         if match[1] not in first: yield page, line_of(tree.text(page), match[0]), f"{match[1]} is no text; add it to {TEXTS}"
         used.add(match[1])
+    for path in tree.below("Sources/Web", ending=".swift"):
+        text = code(tree, path)
+        used |= {key for key in first if any(key.startswith(start) for start in re.findall(r'"([a-z.]+\.)\\\(', text))}
+        for match in re.finditer(rf'(texts\[|row\(\s*)?"({KEY})"', text):
+            used.add(match[2])
+            if match[1] and match[2] not in first:
+                yield path, text.count("\n", 0, match.start()) + 1, f"{match[2]} is no text; add it to {TEXTS}"
     for key in sorted(first.keys() - used): yield FIRST, line_of(tree.text(FIRST), f'"{key}"'), f"the page does not use {key}; remove it"
 
 

@@ -19,7 +19,27 @@ extension String {
     }
 }
 
+extension String {
+    /// The text without ``Swift/Unicode/Scalar/isDisruptive`` characters.
+    public var withoutDisruptions: String {
+        // Most texts have printable ASCII alone.
+        guard !utf8.allSatisfy({ (0x20...0x7E).contains($0) }), unicodeScalars.contains(where: \.isDisruptive) else {
+            return self
+        }
+        return String(String.UnicodeScalarView(unicodeScalars.filter { !$0.isDisruptive }))
+    }
+}
+
 extension Unicode.Scalar {
+    /// A control character but LF and TAB, or a mark that turns around the direction of what follows it: no text for people needs one.
+    public var isDisruptive: Bool {
+        switch value {
+        case 0x09, 0x0A: false
+        case 0..<0x20, 0x7F..<0xA0, 0x202A...0x202E, 0x2066...0x2069: true
+        case _: false
+        }
+    }
+
     /// Control characters, and characters that change the direction of writing or begin a line. All have four hexadecimal digits.
     fileprivate var needsEscape: Bool {
         switch value {

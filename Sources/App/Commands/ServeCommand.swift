@@ -47,9 +47,12 @@ struct ServeCommand: AsyncParsableCommand {
                 backend.modules, settings: settings.api(secret: secret), drain: drain,
                 mayAnswer: { backend.mayAnswer },
                 checkHealth: backend.checkHealth)
+            let isPublic = settings.reads == .everyone
             let page = settings.mapPage.map { settings in
                 MapPage(
-                    settings, users: backend.modules[UsersModule.self], tokenHeaders: API.tokenHeaders,
+                    settings, users: backend.modules[UsersModule.self],
+                    events: isPublic ? backend.modules[EventsModule.self] : nil,
+                    tokenHeaders: API.tokenHeaders,
                     unknownTokens: api.limits.unknownTokens, dailySignUps: api.limits.dailySignUps,
                     takeReturn: api.limits.takeReturn)
             }

@@ -8,6 +8,8 @@ extension Settings {
     func api(secret: String) -> API.Settings {
         var api = API.Settings(appSecret: SharedSecret(secret, previous: previousAppSecret))
         api.reads = reads
+        // Devices alone may read: then events have no pages.
+        if reads == .everyone { api.pageOrigin = mapPage?.origins.canonical }
         (api.signUpsPerMinute, api.signUpsPerDay) = (signUpsPerMinute, signUpsPerDay)
         (api.signInsPerMinute, api.accountSignInsPerMinute) = (signInsPerMinute, accountSignInsPerMinute)
         (api.writesPerMinute, api.addressWritesPerMinute) = (writesPerMinute, addressWritesPerMinute)

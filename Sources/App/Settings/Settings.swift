@@ -115,7 +115,7 @@ struct Settings: Sendable {
             parse: { CORSOrigins($0) })
         webOrigins = reader.value(
             "HUMON_WEB_ORIGINS",
-            "The origins that the map page has for its visitors; at any other name the page shows events and changes none. loopback counts for clients on this machine only; with off there is no map page.",
+            "The origins that the map page has for its visitors; at any other name the page shows events and changes none. Pages of events and calendars name the first one as their address. loopback counts for clients on this machine only; with off there is no map page.",
             default: .loopback, text: "loopback",
             format: "origins such as https://map.example.org, separated by commas, or loopback, or off",
             parse: { $0 == "off" ? .some(nil) : WebOrigins($0).map(Optional.some) })

@@ -46,6 +46,18 @@ extension EventsModule {
     /// - Parameter now: `nil` for the present time
     /// - Throws: ``IndexNotInUseError``, ``SearchesBusyError``, `PostgresError`, `CancellationError`
     public func calendar(of request: CalendarRequest, at now: Timestamp? = nil) async throws -> EventCalendar {
+        EventCalendar(events: try await events(of: request, at: now), origin: try await knownOrigin())
+    }
+
+    /// The first events of ``calendar(of:at:)`` that go on or come, without cancelled ones.
+    /// - Throws: what that throws, but for `PostgresError`
+    public func nextEvents(of request: CalendarRequest, limit: Int) async throws -> [Event] {
+        let now = dependencies.now()
+        let next = try await events(of: request, at: now).filter { !$0.isCancelled && $0.details.place.endsAt >= now }
+        return Array(next.prefix(limit))
+    }
+
+    private func events(of request: CalendarRequest, at now: Timestamp?) async throws -> [Event] {
         let (live, cancelled) = try calendarSnapshots()
         let now = now ?? dependencies.now()
         func find(_ snapshot: EventIndex.Snapshot, _ ahead: Int64, limit: Int) async throws -> (
@@ -71,7 +83,7 @@ extension EventsModule {
         let gone = try await find(cancelled, ahead, limit: Self.cancelledOfCalendar).entries.filter {
             live.entry($0.id) == nil && CancelledEvents.shows($0.eventNote.time, at: now)
         }
-        return EventCalendar(events: try Self.events(found.entries, gone, at: now), origin: try await knownOrigin())
+        return try Self.events(found.entries, gone, at: now)
     }
 
     /// One event for a calendar, with all its texts; without description and link if it was cancelled lately.
@@ -82,17 +94,22 @@ extension EventsModule {
     public func calendar(
         of id: EventID, at now: Timestamp? = nil, for caller: () async throws -> UserID? = { nil }
     ) async throws -> EventCalendar {
-        let (live, cancelled) = try calendarSnapshots()
-        let event: Event
-        if live.event(id) == nil, let gone = cancelled.event(id),
-            CancelledEvents.shows(gone.eventNote.time, at: now ?? dependencies.now())
-        {
-            event = try Event(gone, json: gone.payload, isCancelled: true)
-        } else {
-            let found = try await readEvent(id, for: caller, whole: { _ in true }).event
-            event = try Event(found.entry, json: found.withJSON { [UInt8]($0) }, isCancelled: false)
-        }
+        let event =
+            if let gone = try eventCancelledLately(id, at: now) { try gone.event(isCancelled: true) } else {
+                try await readEvent(id, for: caller, whole: { _ in true }).event.event()
+            }
         return EventCalendar(events: [event], origin: try await knownOrigin())
+    }
+
+    /// Returns an event that was cancelled within 30 days, without description and link; `nil` for any other event.
+    /// - Parameter now: `nil` for the present time
+    /// - Throws: ``IndexNotInUseError``
+    public func eventCancelledLately(_ id: EventID, at now: Timestamp? = nil) throws -> RenderedEvent? {
+        let (live, cancelled) = try calendarSnapshots()
+        guard live.event(id) == nil, let gone = cancelled.event(id),
+            CancelledEvents.shows(gone.eventNote.time, at: now ?? dependencies.now())
+        else { return nil }
+        return RenderedEvent(entry: gone)
     }
 
     private func calendarSnapshots() throws -> (live: EventIndex.Snapshot, cancelled: EventIndex.Snapshot) {
@@ -113,7 +130,7 @@ extension EventsModule {
         let next = all.filter { $0.place.endsAt >= now }.prefix(nextOfCalendar)
         let gone: [Found] = cancelled.map { ($0, $0.place, true) }.filter { isReadable($0.place) }
         return try ordered(Array(last) + next + gone).map {
-            try Event($0.entry, json: $0.entry.payload, isCancelled: $0.isCancelled)
+            try RenderedEvent(entry: $0.entry).event(isCancelled: $0.isCancelled)
         }
     }
 
@@ -132,21 +149,20 @@ extension EventsModule {
     }
 }
 
-extension Event {
-    /// Reads an event of the index, which has an end in any case.
-    /// - Parameter json: as lists show the event, or the whole event
+extension RenderedEvent {
+    /// Reads the event from its JSON.
     /// - Throws: `FormatError`
-    fileprivate init(_ entry: EventIndex.Entry, json: [UInt8], isCancelled: Bool) throws {
-        let json = try JSON(utf8: json)
+    public func event(isCancelled: Bool = false) throws -> Event {
+        let json = try JSON(utf8: withJSON { [UInt8]($0) })
         guard let name = json["name"]?.storedString else { throw FormatError("event \(entry.id) has no name in the index") }
         var texts: [EventText: String] = [:]
         for text in EventText.allCases { texts[text] = json[text.rawValue]?.storedString }
         let place = entry.place
-        self.init(
+        return Event(
             id: EventID(rawValue: entry.id), owner: entry.owner, version: entry.version,
             details: EventDetails(
                 name: name, address: json["address"]?.storedString, coordinates: place.coordinates, startedAt: place.startedAt,
-                endedAt: place.endsAt, texts: texts),
+                endedAt: json["ended_at"]?.storedString.flatMap { Timestamp(rfc3339: $0) }, texts: texts),
             isCancelled: isCancelled, revisedAt: entry.eventNote.time)
     }
 }

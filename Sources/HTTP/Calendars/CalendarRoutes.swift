@@ -24,7 +24,8 @@ struct CalendarRoutes: Sendable {
         let area = try CalendarRequest(request.queryFields())
         let view = try await events.view(atLeast: try await api.position(request))
         let calendar = try await events.calendar(of: area)
-        var response = response(calendar.iCalendar(name: "Humon"), to: request, view)
+        var response = response(
+            calendar.iCalendar(name: "Humon", origin: api.settings.pageOrigin, source: request.target), to: request, view)
         response.headers[.robots] = "noindex"
         return response
     }
@@ -34,7 +35,8 @@ struct CalendarRoutes: Sendable {
         let id = EventID(rawValue: try context.id())
         let view = try await events.view(atLeast: try await api.position(request))
         let calendar = try await events.calendar(of: id) { try await api.reader(request, context) }
-        var response = response(calendar.iCalendar(name: nil), to: request, view)
+        var response = response(
+            calendar.iCalendar(name: nil, origin: api.settings.pageOrigin), to: request, view)
         response.headers[.contentDisposition] = "attachment; filename=\"event-\(id.rawValue).ics\""
         return response
     }

@@ -1,11 +1,15 @@
 internal import Encoding
 internal import Events
 internal import Foundation
+internal import HTTPServer
 
 extension EventCalendar {
     /// The calendar in the format of RFC 5545. All times are in UTC, so no reader needs to know a time zone.
-    /// - Parameter name: of a feed, which a calendar program asks for again each hour; `nil` for events to be imported once
-    func iCalendar(name: String?) -> [UInt8] {
+    /// - Parameters:
+    ///   - name: of a feed, which a calendar program asks for again each hour; `nil` for events to be imported once
+    ///   - origin: of the events' pages; `nil` if they have none
+    ///   - source: path and query of the feed at that origin
+    func iCalendar(name: String?, origin: Origin?, source: String = "") -> [UInt8] {
         var writer = CalendarWriter()
         writer.line("BEGIN", "VCALENDAR")
         writer.line("VERSION", "2.0")
@@ -16,8 +20,11 @@ extension EventCalendar {
             writer.text("X-WR-CALNAME", name)
             writer.line("REFRESH-INTERVAL;VALUE=DURATION", "PT1H")
             writer.line("X-PUBLISHED-TTL", "PT1H")
+            if let origin, source.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) {
+                writer.uri("SOURCE;VALUE=URI", "\(origin)\(source)")
+            }
         }
-        for event in events { writer.write(event, uid: uid(of: event.id).uuidString.lowercased()) }
+        for event in events { writer.write(event, uid: uid(of: event.id).uuidString.lowercased(), origin) }
         if events.isEmpty { writer.writeUTC() }
         writer.line("END", "VCALENDAR")
         return writer.bytes
@@ -25,7 +32,7 @@ extension EventCalendar {
 }
 
 extension CalendarWriter {
-    fileprivate mutating func write(_ event: Event, uid: String) {
+    fileprivate mutating func write(_ event: Event, uid: String, _ origin: Origin?) {
         let details = event.details
         let (revised, start, end) = (event.revisedAt.iCalendar, details.startedAt.iCalendar, details.place.endsAt.iCalendar)
         line("BEGIN", "VEVENT")
@@ -39,8 +46,9 @@ extension CalendarWriter {
         text("SUMMARY", event.isCancelled ? "Cancelled: \(details.name)" : details.name)
         if event.isCancelled { line("STATUS", "CANCELLED") }
         if let address = details.address { text("LOCATION", address) }
-        line("GEO", "\(details.coordinates.lat.iCalendar);\(details.coordinates.lon.iCalendar)")
+        line("GEO", "\(details.coordinates.lat.text(decimals: 6));\(details.coordinates.lon.text(decimals: 6))")
         if let category = details.texts[.category] { text("CATEGORIES", category) }
+        if let origin { uri("URL", "\(origin)/events/\(event.id.rawValue)") }
         let words = [details.texts[.description], details.texts[.link]].compactMap(\.self)
         if !words.isEmpty { text("DESCRIPTION", words.joined(separator: "\n\n")) }
         line("END", "VEVENT")
@@ -62,14 +70,5 @@ extension Timestamp {
     fileprivate var iCalendar: String {
         String(decoding: description.utf8.prefix(19).filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: ":") }, as: UTF8.self)
             + "Z"
-    }
-}
-
-extension Double {
-    /// Degrees with six decimals, without an exponent.
-    fileprivate var iCalendar: String {
-        let millionths = Int64((magnitude * 1_000_000).rounded())
-        let sign = self < 0 && millionths > 0 ? "-" : ""
-        return "\(sign)\(millionths / 1_000_000).\(String(1_000_000 + millionths % 1_000_000).dropFirst())"
     }
 }

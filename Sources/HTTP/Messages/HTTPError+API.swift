@@ -55,7 +55,6 @@ extension ErrorCode {
     static let validationFailed = ErrorCode("validation_failed")
     static let idempotencyKeyReused = ErrorCode("idempotency_key_reused")
     static let malformedBody = ErrorCode("malformed_body")
-    static let malformedQuery = ErrorCode("malformed_query")
     static let malformedIdempotencyKey = ErrorCode("malformed_idempotency_key")
     static let malformedPosition = ErrorCode("malformed_position")
     static let positionNotReached = ErrorCode("position_not_reached")

@@ -71,12 +71,4 @@ extension Request {
         guard body.readableBytes <= API.bodyLimitBytes else { throw HTTPError.contentTooLarge(limitBytes: API.bodyLimitBytes) }
         return RequestFields(format: format, json: try format.read(body), body: body)
     }
-
-    /// Reads the fields in the query.
-    /// - Throws: `HTTPError.badRequest(_:code:)`
-    func queryFields() throws(HTTPError) -> JSON {
-        do { return try JSON(query: (query ?? "").utf8) } catch {
-            throw .badRequest("The query is not readable: \(error)", code: .malformedQuery)
-        }
-    }
 }

@@ -2,13 +2,6 @@ internal import EventStore
 internal import HTTPServer
 
 extension RequestContext {
-    /// The id in the path, as `{id}` in `/v1/events/{id}`.
-    /// - Throws: `HTTPError.notFound` if the path has no number there
-    func id() throws(HTTPError) -> Int64 {
-        guard parameter.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let id = Int64(parameter) else { throw .notFound }
-        return id
-    }
-
     /// The id in the path; 0 for a text that is no id, which nothing has. So a route can refuse an unknown token before an unknown id.
     var possibleID: Int64 { (try? id()) ?? 0 }
 }

@@ -113,6 +113,7 @@ public struct ErrorCode: Hashable, Sendable, CustomStringConvertible {
 
 /// The codes of the server's errors, where the status alone does not name the reason.
 extension ErrorCode {
+    public static let malformedQuery = ErrorCode("malformed_query")
     public static let malformedRequest = ErrorCode("malformed_request")
     public static let targetTooLong = ErrorCode("target_too_long")
     public static let headersTooLarge = ErrorCode("headers_too_large")

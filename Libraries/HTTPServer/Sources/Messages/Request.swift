@@ -1,3 +1,4 @@
+public import Encoding
 public import HTTPTypes
 public import NIOCore
 
@@ -29,6 +30,14 @@ public struct Request: Sendable {
         guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
         let rest = target[target.index(after: mark)...]
         return rest[..<(rest.utf8.firstIndex(of: UInt8(ascii: "#")) ?? rest.endIndex)]
+    }
+
+    /// Reads the fields in the query.
+    /// - Throws: 400
+    public func queryFields() throws(HTTPError) -> JSON {
+        do { return try JSON(query: (query ?? "").utf8) } catch {
+            throw .badRequest("The query is not readable: \(error)", code: .malformedQuery)
+        }
     }
 
     /// Decodes the escapes of unreserved characters in the path, which mean the characters. Source: RFC 3986, section 6.2.2.2.

@@ -25,6 +25,13 @@ public struct RequestContext: Sendable {
     /// The part of the path that matches the first parameter of the route. Empty if the route has none.
     public var parameter: Substring { route?.parameter ?? "" }
 
+    /// The id in the path, as `{id}` in `/events/{id}`.
+    /// - Throws: 404 if the path has no number there
+    public func id() throws(HTTPError) -> Int64 {
+        guard parameter.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let id = Int64(parameter) else { throw .notFound }
+        return id
+    }
+
     /// The client, as far as the server knows it.
     public func sender(of request: Request) -> Sender { connection.sender(request.headers) }
 

@@ -13,8 +13,8 @@ public enum CORSOrigins: Sendable, Hashable {
             self = .all
             return
         }
-        guard let origins = Set<Origin>(list: list) else { return nil }
-        self = .these(origins)
+        guard let origins = [Origin](list: list) else { return nil }
+        self = .these(Set(origins))
     }
 
     /// The value of `Access-Control-Allow-Origin` for a page of that origin.
@@ -27,14 +27,14 @@ public enum CORSOrigins: Sendable, Hashable {
     }
 }
 
-extension Set<Origin> {
+extension [Origin] {
     /// - Parameter list: origins, separated by commas
-    /// - Returns: `nil` if one of them is not an origin
+    /// - Returns: in the order of the list; `nil` if one of them is not an origin
     public init?(list: String) {
         let texts = list.split(separator: ",", omittingEmptySubsequences: false)
         let origins = texts.compactMap { Origin($0.trimmingSpaces) }
         guard origins.count == texts.count else { return nil }
-        self.init(origins)
+        self = origins
     }
 }
 

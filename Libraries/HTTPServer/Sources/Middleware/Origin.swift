@@ -2,11 +2,14 @@
 /// has anyway make no difference.
 ///
 /// Sources: RFC 6454, sections 4 and 6; WHATWG *URL*, section 3 for names and addresses.
-public struct Origin: Sendable, Hashable {
+public struct Origin: Sendable, Hashable, CustomStringConvertible {
     public let scheme: String
     /// In lower case; an IPv6 address has brackets.
     public let host: String
     public let port: Int
+
+    /// The origin as browsers write it, without the port that the scheme has anyway.
+    public var description: String { "\(scheme)://\(host)" + (Self.defaultPorts[scheme] == port ? "" : ":\(port)") }
 
     private static let defaultPorts = ["http": 80, "https": 443]
 
