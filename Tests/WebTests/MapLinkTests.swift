@@ -29,6 +29,40 @@ import Testing
         try await page.until("document.querySelectorAll('.pin.selected').length === 0")
     }
 
+    @Test func `details share the address of the event's page, and lead to it and to a calendar`() async throws {
+        let page = live.page
+        let id = try await live.createEvent("Jazz night")
+        try await live.open()
+        try await live.openEvent("Jazz night")
+        let links =
+            "[...document.querySelectorAll('#details-view .ways a')].filter((e) => e.checkVisibility()).map((e) => e.pathname)"
+        try await page.until("document.querySelector('#details-view .ways').checkVisibility()")
+        #expect(try await page.evaluate(links) == [.string("/v1/events/\(id).ics"), .string("/events/\(id)")])
+        #expect(try await page.evaluate("document.querySelector('.ways a').hasAttribute('download')") == .bool(true))
+        #expect(
+            try await page.evaluate("fetch(document.querySelector('.ways a').href).then(({ status }) => status)") == JSON(200))
+        // Another app, a clipboard, and neither. What a visitor shares has no fragment.
+        let (said, address) = ("document.getElementById('announcement').textContent", "\(live.address)/events/\(id)")
+        func share(where name: String, is value: String) async throws {
+            try await page.evaluate("Object.defineProperty(navigator, '\(name)', { value: \(value), configurable: true }); true")
+            try await page.press(button: "Share")
+        }
+        try await share(where: "share", is: "async ({ title, url }) => { window.shared = `${title} ${url}`; }")
+        try await page.until("window.shared === 'Jazz night \(address)'")
+        #expect(try await page.evaluate(said) == "")
+        try await page.evaluate("Object.defineProperty(navigator, 'share', { value: undefined }); true")
+        try await share(where: "clipboard", is: "{ writeText: async (text) => { window.copied = text; } }")
+        try await page.until("window.copied === '\(address)' && \(said) === 'The address is copied.'")
+        try await share(where: "clipboard", is: "undefined")
+        try await page.until("getSelection().toString() === '\(address)' && \(said).startsWith('The address is selected')")
+        try await page.expectAccessible("an address that is selected")
+        // A cancelled event has its page alone.
+        try await live.send("DELETE", "/v1/events/\(id)")
+        try await page.until("document.querySelector('#details-view h2').textContent === 'Cancelled: Jazz night'")
+        #expect(try await page.evaluate(links) == [.string("/events/\(id)")])
+        #expect(try await page.evaluate("document.querySelector('.ways button')") == .null)
+    }
+
     @Test func `a link to a cancelled event says for as long as the visitor likes what, when and where it was`() async throws {
         let page = live.page
         let id = try await live.createEvent("Jazz night", lat: 48.1, lon: 11.5)

@@ -183,5 +183,7 @@ import Testing
         try await live.page.until("document.querySelector('#details-view h2')?.textContent.includes('cannot be shown now')")
         try await live.page.press(button: "Sign this browser up")
         try await live.untilDetails("Jazz night")
+        // Nobody else could open its address.
+        #expect(try await live.page.evaluate("document.querySelector('#details-view .ways').hidden") == .bool(true))
     }
 }

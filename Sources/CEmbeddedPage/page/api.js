@@ -58,6 +58,10 @@ const limitSeconds = 30;
 /** The position of the last own write, such as "12.kbnapcmd": a read after it must show it. The letters name the history of the log. */
 let written = null;
 
+const reads = Promise.withResolvers();
+/** Resolves to whether everybody may read events, and so open their pages. The server tells by who may keep its answers. */
+export const isPublic = reads.promise;
+
 const number = (position) => parseInt(position ?? "0", 10);
 
 /**
@@ -90,6 +94,8 @@ export async function request(method, path, { body, signal, headers = {} } = {})
   // A write that began after the last one is newer, also if the log lost its end and has a lower position now.
   if (method !== "GET" && position && (before === written || number(position) > number(written))) written = position;
   const { headers: sent } = response;
+  const [access] = sent.get("cache-control")?.match(/^(public|private)/) ?? [];
+  if (access !== undefined) reads.resolve(access === "public");
   // A proxy that compresses answers makes the tag weak, and a weak one matches nothing.
   const tag = sent.get("etag")?.replace(/^W\//, "") ?? null;
   return { data, position, tag, next: nextOf(sent.get("link")), location: sent.get("location") };

@@ -1,6 +1,6 @@
 // The way back: a link or a code makes another browser this browser's user, or this browser another one's.
 import { APIError, request } from "./api.js";
-import { byID, confirmed, element, once } from "./dom.js";
+import { byID, confirmed, copy, element, once } from "./dom.js";
 import { opened } from "./place.js";
 import { comeBack, currentUser, onUserChange, restore } from "./session.js";
 import { locale, text } from "./texts.js";
@@ -70,7 +70,7 @@ function part({ kind, name, read }) {
   const say = (sentence, isThere, shown = "") => {
     said.textContent = sentence;
     secret.textContent = shown;
-    for (const part of [secret, copy]) part.hidden = shown === "";
+    for (const part of [secret, copying]) part.hidden = shown === "";
     make.textContent = isThere ? text(`way.${name}.again`) : text(`way.${name}.make`);
     end.hidden = !isThere;
   };
@@ -78,15 +78,9 @@ function part({ kind, name, read }) {
     const { data } = await send("POST", "/v1/users/me/passes", { body: { kind } });
     say(text(`way.${name}.made`), true, read(data.pass));
   });
-  const copy = button(text("way.copy"), async () => {
-    try {
-      await navigator.clipboard.writeText(secret.textContent);
-      said.textContent = text(`way.${name}.copied`);
-    } catch {
-      // No clipboard on plain HTTP.
-      getSelection().selectAllChildren(secret);
-      said.textContent = text(`way.${name}.selected`);
-    }
+  const copying = button(text("way.copy"), async () => {
+    const isCopied = await copy(secret);
+    said.textContent = text(isCopied ? `way.${name}.copied` : `way.${name}.selected`);
   });
   const end = button(text(`way.${name}.end`), async () => {
     await send("DELETE", `/v1/users/me/passes/${kind}`);
@@ -99,7 +93,7 @@ function part({ kind, name, read }) {
     say(text(`way.${name}.works`, { time: issued }), true);
   };
   say("", false);
-  const row = element("div", { class: "buttons" }, make, copy, end);
+  const row = element("div", { class: "buttons" }, make, copying, end);
   const advice = text(`way.${name}.text`, { address: `${location.origin}/back` });
   const elements = [element("h3", {}, text(`way.${name}.title`)), element("p", {}, advice), said, secret, row];
   return { kind, tell, elements };

@@ -1,6 +1,6 @@
 // One event: what, when, where, who attends; its owner can change and cancel it.
 import * as api from "./api.js";
-import { announce, byID, confirmed, element, once } from "./dom.js";
+import { announce, byID, confirmed, element, once, share } from "./dom.js";
 import { calendar } from "./list.js";
 import { currentUser, onUserChange, signedIn } from "./session.js";
 import { has, text } from "./texts.js";
@@ -36,7 +36,7 @@ export function showDetails(event, tag, handlers) {
     element(
       "div", { class: "heading" }, calendar(event),
       element("div", {}, element("h2", { tabindex: "-1", dir: "auto" }, event.name), element("p", {}, time, badge))),
-    element("dl", {}, ...whenAndWhere(event), ...texts(event), ...row(text("details.guests"), guests)),
+    element("dl", {}, ...whenAndWhere(event), ...texts(event), ...row(text("details.guests"), guests)), ways(event),
     element("div", { class: "buttons" }, attend, change, end), problem);
   shown = {
     owner: () => {
@@ -56,7 +56,20 @@ export function showNotice(title, note, event, { close, signUp }) {
     element("button", { type: "button", class: "back", onclick: close }, text("list.all")),
     element("h2", { tabindex: "-1", dir: "auto" }, title), element("p", { class: "notice" }, note),
     ...(signUp ? [element("button", { type: "button", class: "primary", onclick: signUp }, text("page.signup"))] : []),
-    element("dl", {}, ...(event === null ? [] : whenAndWhere(event))));
+    ...(event === null ? [] : [element("dl", {}, ...whenAndWhere(event)), ways(event, { isOver: true })]));
+}
+
+/** What leads to the event from elsewhere: its address, its page and a calendar. Where members alone may read, nobody can open them. */
+function ways({ id, name }, { isOver = false } = {}) {
+  const path = `/events/${id}`;
+  const page = element("a", { href: path }, text("event.page"));
+  const address = element("code", { class: "secret", dir: "ltr", hidden: true }, `${location.origin}${path}`);
+  const made = element("div", { class: "ways", hidden: true }, element("div", { class: "buttons" }, ...(isOver ? [page] : [
+    element("button", { type: "button", onclick: () => share(name, address) }, text("event.share")),
+    element("a", { href: `/v1${path}.ics`, download: true }, text("event.calendar")), page,
+  ])), address);
+  api.isPublic.then((isPublic) => { made.hidden = !isPublic; });
+  return made;
 }
 
 const whenAndWhere = (event) => [

@@ -49,6 +49,29 @@ export function announce(sentence) {
   clearing = setTimeout(() => byID("announcement").replaceChildren(), announcementMilliseconds);
 }
 
+/** Copies the text of an element. Without a clipboard, as on plain HTTP, it shows and selects the text, and resolves to false. */
+export async function copy(shown) {
+  try {
+    await navigator.clipboard.writeText(shown.textContent);
+    return true;
+  } catch {
+    shown.hidden = false;
+    getSelection().selectAllChildren(shown);
+    return false;
+  }
+}
+
+/** Gives an address to another app of the visitor, or copies it. @param shown an element with the address */
+export async function share(title, shown) {
+  try {
+    if (navigator.share) return await navigator.share({ title, url: shown.textContent });
+  } catch (error) {
+    // The visitor chose no app.
+    if (error.name === "AbortError") return;
+  }
+  announce(text((await copy(shown)) ? "event.copied" : "event.selected"));
+}
+
 /** Answers the question that is open. */
 let answer = null;
 
