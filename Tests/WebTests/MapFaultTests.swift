@@ -113,17 +113,13 @@ import Testing
         try await page.until("document.querySelector('#list time').textContent.includes('15:00')")
         try await page.zone("Asia/Tokyo")
         try await page.click("#add")
-        try await page.until("document.querySelector('#form-view .zone')?.textContent.endsWith('your zone, Asia/Tokyo.')")
+        try await page.until("document.getElementById('hint-time_zone')?.textContent === 'Times are in the zone Europe/Berlin.'")
         try await page.fill("#field-name", "Travelled")
         try await page.fill("#field-started_at", "2037-05-05T20:00")
         try await page.zone("Africa/Lagos")
         try await page.press(button: "Add the event")
-        try await page.until("document.querySelector('#form-view .problem').textContent.includes('Africa/Lagos')")
-        #expect(try await page.text("#form-view .zone") == "Times are in your zone, Africa/Lagos.")
-        #expect(try await live.send("GET", "/v1/events/2").status == 404)
-        try await page.press(button: "Add the event")
         try await live.untilDetails("Travelled")
-        #expect(try await live.send("GET", "/v1/events/2").body.contains(#""started_at":"2037-05-05T19:00:00.000Z""#))
+        #expect(try await live.send("GET", "/v1/events/2").body.contains(#""started_at":"2037-05-05T18:00:00.000Z""#))
     }
 
     @Test(.live()) func `the page works without the names of cities and the places of time zones`() async throws {

@@ -4,7 +4,7 @@ import { goOnBack, lookAtWay, showReturn, showWayBack } from "./back.js";
 import { showDetails, showNotice, updateClock, updateGuests } from "./details.js";
 import { announce, byID, confirmed, isComposed, showStatus } from "./dom.js";
 import { EventForm } from "./form.js";
-import { cityOf, loadCities, placeOf } from "./ground.js";
+import { cityOf, loadCities, loadZones } from "./ground.js";
 import { distanceText, highlight, showEmptyServer, showErasing, showList, showSignUp, showWho } from "./list.js";
 import { closeZoom, EventMap, placeKey, streetZoom } from "./map.js";
 import * as place from "./place.js";
@@ -215,7 +215,7 @@ async function write(event, tag = null, draft = null) {
   showPanel("form", text(event.id === undefined ? "form.title.add" : "form.title.change"));
   if (event.id === undefined) map.select(null);
   form = new EventForm(event, tag, {
-    close: closeForm,
+    close: closeForm, zones: loadZones(assets),
     moved: (lat, lon, zoom) => { map.draft({ lat, lon }); map.show(lat, lon, zoom); },
     saved: async (id, event, isNew) => {
       const isHidden = !isWithin(event, state.when);
@@ -501,7 +501,7 @@ session.restore();
 goOnErasing();
 const loadingCities = loadCities(assets);
 map.addGround(assets, { template: tiles, attribution }, loadingCities);
-if (state.view === null) map.setView((await placeOf(zone(), assets)) ?? world);
+if (state.view === null) map.setView((await loadZones(assets)).find(({ names }) => names.includes(zone())) ?? world);
 load();
 if (state.form) openForm();
 else if (state.event !== null) open(state.event, { focuses: false, zoom: state.view ? 0 : streetZoom });
@@ -523,6 +523,6 @@ followClock({
     if (view.content.kind !== "none") listNow(view.content);
     view.reload();
     openAgain();
-    form?.tellZone();
+    form?.showBothTimes();
   },
 });

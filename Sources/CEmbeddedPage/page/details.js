@@ -4,7 +4,7 @@ import { announce, byID, confirmed, element, once, share } from "./dom.js";
 import { calendar } from "./list.js";
 import { currentUser, onUserChange, signedIn } from "./session.js";
 import { has, text } from "./texts.js";
-import { distance, longSpan, zone } from "./time.js";
+import { bothTimes, distance, longSpan, zone } from "./time.js";
 
 /** What changes about the event that is shown while it is shown: { owner(), clock(), guests() }. */
 let shown = null;
@@ -72,9 +72,10 @@ function ways({ id, name }, { isOver = false } = {}) {
   return made;
 }
 
-const whenAndWhere = (event) => [
+const whenAndWhere = (event, both = bothTimes(event)) => [
   ...row(
     text("details.when"), element("time", { datetime: event.started_at }, longSpan(event)),
+    both && element("span", { class: "hint" }, text("event.both", both)),
     element("small", {}, text("details.zone", { zone: zone() }))),
   ...row(
     text("details.where"), event.address && element("span", { dir: "auto" }, event.address),
@@ -92,7 +93,7 @@ const texts = (event) => [
     ? row(text("form.link.label"), element("a", {
       href: event.link, dir: "ltr", target: "_blank", rel: "nofollow ugc noopener noreferrer",
     }, event.link)) : []),
-  ...(event.time_zone ? row(text("form.time_zone.label"), element("span", { dir: "ltr" }, event.time_zone)) : []),
+  ...(event.time_zone ? row(text("form.time_zone.label"), element("span", { dir: "ltr", translate: "no" }, event.time_zone)) : []),
 ];
 
 const row = (name, ...values) => [element("dt", {}, name), element("dd", {}, ...values.filter(Boolean))];

@@ -2,15 +2,20 @@
 import * as api from "./api.js";
 import { announce, byID, confirmed, element } from "./dom.js";
 import { streetZoom } from "./map.js";
-import { coordinates, degrees } from "./place.js";
+import { coordinates, degrees, nearestZone } from "./place.js";
 import { signedIn, storage } from "./session.js";
 import { text } from "./texts.js";
-import { fromInput, inputValue, longSpan, nextHour, offsetOf, timeDoubts, timeErrors, zone } from "./time.js";
+import {
+  bothTimes, clocksDiffer, fromInput, inputValue, knownZone, longSpan, nextHour, offsetOf, timeDoubts, timeErrors, zone,
+} from "./time.js";
 
 /** The kinds of events in the API. */
 const kinds = [
   "music", "stage", "film", "art", "learning", "sport", "outdoors", "food", "games", "market", "family", "community",
 ];
+
+/** The names of zones that the browser knows. */
+const zones = [...new Set(["UTC", ...Intl.supportedValuesOf("timeZone")])];
 
 /** The fields of an event that its owner decides, in the order of the form. */
 const fields = [
@@ -18,10 +23,10 @@ const fields = [
   { name: "address", type: "text", autocomplete: "off" },
   { name: "started_at", type: "datetime-local", required: true },
   { name: "ended_at", type: "datetime-local" },
-  { name: "category", choices: kinds },
+  { name: "time_zone", required: true, choices: zones, dir: "ltr" },
+  { name: "category", choices: ["", ...kinds] },
   { name: "description", rows: 4 },
   { name: "link", type: "url", autocomplete: "off", dir: "ltr" },
-  { name: "time_zone", type: "text", autocomplete: "off", dir: "ltr", placeholder: "Europe/Berlin" },
   { name: "lat", type: "text", autocomplete: "off", dir: "ltr", required: true, isPlace: true },
   { name: "lon", type: "text", autocomplete: "off", dir: "ltr", required: true, isPlace: true },
 ];
@@ -30,17 +35,18 @@ const fields = [
 const parts = [...fields.filter(({ isPlace }) => !isPlace).map(({ name }) => [name]), ["lat", "lon"]];
 
 const isTime = (name) => name.endsWith("_at");
+const timeNames = fields.map(({ name }) => name).filter(isTime);
 
-/** The text of a field for an event. */
-const textIn = (event, name) => (isTime(name) ? inputValue(event[name]) : String(event[name] ?? ""));
+/** The text of a field for an event, with times in a zone. */
+const textIn = (event, name, zone) => (isTime(name) ? inputValue(event[name], zone) : String(event[name] ?? ""));
 
 const inMinutes = (time) => Math.floor(Date.parse(time) / 60_000);
 
-/** What another window made of a part of an event. */
-function inWords(event, [name, ...rest]) {
+/** What another window made of a part of an event, with times in a zone. */
+function inWords(event, [name, ...rest], zone) {
   if (rest.length > 0) return text("form.other.value", { value: `${event.lat}, ${event.lon}` });
   if ((event[name] ?? null) === null) return text("form.other.empty");
-  if (isTime(name)) return text("form.other.value", { value: longSpan({ started_at: event[name] }) });
+  if (isTime(name)) return text("form.other.value", { value: longSpan({ started_at: event[name] }, zone) });
   return text("form.other.text", { value: event[name] });
 }
 
@@ -59,14 +65,18 @@ function refuse(errors) {
 /**
  * @param event the event to change; { lat, lon } of a new one, or {} while no place is chosen
  * @param tag the version that the visitor saw; null for a new event
- * @param handlers { saved(id, event, isNew), close(), moved(lat, lon, zoom) }
+ * @param handlers { saved(id, event, isNew), close(), moved(lat, lon, zoom), zones }: the last is a promise of the places of zones
  * @param draft what `kept` returned, from before a reload
  */
 export class EventForm {
   #form;
   #event;
-  /** The zone of the times in the form. */
+  /** The zone of the times in the form, and whether the visitor chose it. */
   #zone;
+  #isZoneChosen;
+  /** The places of zones. A time is not sent before they tell its zone. */
+  #places = [];
+  #loading;
   /** The texts of the fields before the visitor's first input. */
   #texts;
   #tag;
@@ -87,7 +97,7 @@ export class EventForm {
     this.#event = { ...event, started_at: event.started_at ?? nextHour() };
     this.#tag = tag;
     this.#handlers = handlers;
-    this.#zone = draft?.zone ?? zone();
+    this.#isZoneChosen = draft?.isZoneChosen ?? false;
     const isNew = event.id === undefined;
     this.#form = element(
       "form", { novalidate: true, "aria-labelledby": "form-title", onsubmit: (submission) => this.#submit(submission) },
@@ -95,7 +105,6 @@ export class EventForm {
       element("h2", { id: "form-title", tabindex: "-1" }, text(isNew ? "form.title.add" : "form.title.change")),
       element("p", { class: "problem", role: "alert" }),
       ...fields.filter(({ isPlace }) => !isPlace).map((field) => this.#row(field)),
-      element("p", { class: "hint zone" }, text("form.zone", { zone: this.#zone })),
       element(
         "fieldset", { class: "place" },
         element("legend", {}, text("form.place")),
@@ -107,6 +116,8 @@ export class EventForm {
         element("button", { type: "submit", class: "primary" }, text(isNew ? "form.submit.add" : "form.submit.change"))));
     this.#form.addEventListener("input", ({ target }) => {
       if (target.type === "datetime-local") this.#showTurns(target);
+      this.#isZoneChosen ||= target.name === "time_zone";
+      if (/zone|_at/.test(target.name)) this.#chooseZone();
       this.#keep();
     });
     // Pasted between the digits of a field, a pair would be none any more.
@@ -122,15 +133,24 @@ export class EventForm {
     this.#form.addEventListener("keyup", () => { if (this.hasInput) this.#keep(); });
     for (const name of ["input", "change", "keyup", "focusout"]) this.#form.addEventListener(name, () => this.#forgetMended());
     byID("form-view").replaceChildren(this.#form);
-    for (const { name } of fields) this.#show(name, this.#event);
-    this.#texts = this.#read();
-    if (draft === null) return;
+    this.#showZone(draft?.zone ?? this.#event.time_zone ?? zone());
+    for (const { name } of fields.filter(({ name }) => name !== "time_zone")) this.#show(name, this.#event);
+    this.#texts = { ...this.#read(), time_zone: textIn(this.#event, "time_zone") };
+    if (draft !== null) this.#restore(draft);
+    this.showBothTimes();
+    this.#loading = handlers.zones.then((zones) => {
+      this.#places = zones;
+      if (this.#form.isConnected) this.#chooseZone();
+    });
+  }
+
+  /** Shows what the visitor had written before a reload. */
+  #restore(draft) {
     for (const [name, written] of Object.entries(draft.values)) {
       const input = this.#form.elements[name];
       if (written !== null) input.value = written;
       if (input.type === "datetime-local") this.#showTurns(input);
     }
-    this.tellZone();
     for (const name of Object.keys(draft.values).filter((name) => draft.values[name] === null)) {
       this.#mark(name, text("form.time.lost"));
       // The time that is here now is right.
@@ -142,28 +162,28 @@ export class EventForm {
   /** Shows what an event has in a field. */
   #show(name, event) {
     const input = this.#form.elements[name];
-    input.value = textIn(event, name);
+    input.value = textIn(event, name, this.#zone);
     if (isTime(name)) this.#showTurns(input, event[name]);
   }
 
   /** Asks which one is meant of a time that comes twice, and says so if it never comes. @param time what is meant at first */
   #showTurns({ name, value }, time = null) {
-    const times = fromInput(value);
+    const times = fromInput(value, this.#zone);
     const turns = this.#form.elements[turnOf(name)];
     const clock = value.slice(11, 16);
     const index = time ? times.findLastIndex((turn) => turn <= new Date(time).toISOString()) : turns.value;
     turns.replaceChildren(...["first", "second"].slice(0, times.length).map((turn, index) =>
-      element("option", { value: index }, text(`form.turn.${turn}`, { clock, offset: offsetOf(times[index]) }))));
+      element("option", { value: index }, text(`form.turn.${turn}`, { clock, offset: offsetOf(times[index], this.#zone) }))));
     turns.value = index;
     if (turns.selectedIndex < 0) turns.value = 0;
     turns.hidden = times.length < 2;
-    const isLeftOut = times.length > 0 && inputValue(times[0]) !== value.slice(0, 16);
+    const meant = inputValue(times[0], this.#zone);
     byID(`hint-${name}`).textContent =
-      isLeftOut ? text("form.turn.never", { clock, time: inputValue(times[0]).slice(-5) })
+      times.length > 0 && meant !== value.slice(0, 16) ? text("form.turn.never", { clock, time: meant.slice(-5) })
         : times.length > 1 ? text("form.turn.twice", { clock }) : "";
   }
 
-  /** What the form of this event had before the page was loaded again: { event, tag, zone, values }; null without a text. */
+  /** What the form of this event had before the page was loaded again: { event, tag, zone, isZoneChosen, values }; null without a text. */
   static kept(id) {
     const kept = ofTab.get(keptName);
     return kept !== null && (kept.event.id ?? null) === id ? kept : null;
@@ -178,7 +198,8 @@ export class EventForm {
     const texts = this.#read();
     const values = fields.filter(({ name }) => this.#isChanged(name, texts)).map(({ name }) => (
       this.#isHalf(name) ? { [name]: null } : { [name]: texts[name], [turnOf(name)]: texts[turnOf(name)] }));
-    ofTab.set(keptName, { event: this.#event, tag: this.#tag, zone: this.#zone, values: Object.assign({}, ...values) });
+    const [event, tag, zone, isZoneChosen] = [this.#event, this.#tag, this.#zone, this.#isZoneChosen];
+    ofTab.set(keptName, { event, tag, zone, isZoneChosen, values: Object.assign({}, ...values) });
   }
 
   #read() { return Object.fromEntries(new FormData(this.#form)); }
@@ -195,20 +216,51 @@ export class EventForm {
     this.#form.querySelector("[type=submit]").ariaDisabled = "true";
   }
 
-  /** Says in which zone the times are, if it is another one now. Returns whether the visitor must look at them again. */
-  tellZone() {
-    if (this.#zone === zone()) return false;
-    this.#zone = zone();
-    this.#form.querySelector(".zone").textContent = text("form.zone", { zone: this.#zone });
-    const names = fields.map(({ name }) => name).filter(isTime);
-    const written = names.filter((name) => this.#isChanged(name));
-    for (const name of names) {
-      if (written.includes(name)) this.#showTurns(this.#form.elements[name]);
-      else this.#reset(name);
+  /** The zone goes into its field, and below it for screen readers, which hear of one that came by itself. */
+  #showZone(name) {
+    const select = this.#form.elements.time_zone;
+    this.#zone = name;
+    if (![...select.options].some(({ value }) => value === name)) select.append(element("option", {}, name));
+    select.value = name;
+    byID("hint-time_zone").textContent = text("form.zone", { zone: knownZone(name) });
+  }
+
+  /** The zone of the place, unless another one that is at hand has the same clock there and then: the event's or the visitor's. */
+  #zoneOfPlace() {
+    const { time_zone: own, started_at: before } = this.#event;
+    const place = nearestZone(this.#places, this.chosen);
+    if (place === null) return this.#zone;
+    if (own && place === nearestZone(this.#places, this.#event)) return own;
+    const time = this.#isChanged("started_at") ? fromInput(this.#form.elements.started_at.value, place)[0] : before;
+    // The year 20 is what a visitor has typed of 2037: clocks were local then.
+    const then = Math.max(0, Date.parse(time ?? nextHour()));
+    return [own, zone()].find((name) => name && !clocksDiffer(then, name, place)) ?? place;
+  }
+
+  #chooseZone() { this.#useZone(this.#isZoneChosen ? this.#form.elements.time_zone.value : this.#zoneOfPlace()); }
+
+  /** Puts the times into a zone. What the visitor typed stays as it is, and the moments of other times stay. */
+  #useZone(name) {
+    if (name !== this.#zone) {
+      this.#showZone(name);
+      for (const time of timeNames) {
+        if (!this.#isChanged(time)) {
+          this.#reset(time);
+          continue;
+        }
+        this.#showTurns(this.#form.elements[time]);
+        // What was typed is a change where it differs from the event's time in the new zone.
+        if (this.#texts[time] !== null) Object.assign(this.#texts, { [time]: textIn(this.#event, time, name), [turnOf(time)]: undefined });
+      }
     }
-    if (written.length === 0) return false;
-    this.#say(text("form.zone.changed", { zone: this.#zone }));
-    return true;
+    this.showBothTimes();
+  }
+
+  /** Says what the times are for the visitor, who may be elsewhere. */
+  showBothTimes() {
+    const { started_at, ended_at } = this.#values();
+    const both = started_at && bothTimes({ started_at, ended_at, time_zone: this.#zone });
+    byID("both-times").textContent = both ? text("event.both", both) : "";
   }
 
   /** Whether the visitor typed or chose what would be lost. The browser tells nothing of a text that it cannot read. */
@@ -225,6 +277,7 @@ export class EventForm {
   place(lat, lon) {
     this.#form.elements.lat.value = lat;
     this.#form.elements.lon.value = lon;
+    this.#chooseZone();
     this.#keep();
     this.#forgetMended();
     if (this.#cause === "place") this.#say("");
@@ -242,17 +295,26 @@ export class EventForm {
 
   #row({ name, required, isPlace, choices, ...attributes }) {
     const label = text(`form.${name}.label`);
-    const options = choices?.map((value) => element("option", { value }, text(`kind.${value}`)));
+    const hints = this.#hints(name, label);
+    const options = choices?.map((value) => element("option", { value }, value && name === "category" ? text(`kind.${value}`) : value));
     const input = element(choices ? "select" : attributes.rows ? "textarea" : "input", {
       id: `field-${name}`, name, "aria-required": required && "true",
-      "aria-describedby": isTime(name) ? `hint-${name} error-${name}` : `error-${name}`, ...attributes,
-    }, ...(choices ? [element("option", { value: "" }), ...options] : []));
+      "aria-describedby": [...hints.map(({ id }) => id), `error-${name}`].filter(Boolean).join(" "), ...attributes,
+    }, ...(options ?? []));
     return element(
       "p", { class: `field ${name}` },
       element("label", { for: `field-${name}` }, label, required ? "" : element("small", {}, " ", text("form.optional"))), input,
-      isTime(name) && element("span", { class: "hint", id: `hint-${name}`, role: "status" }),
-      isTime(name) && element("select", { name: turnOf(name), "aria-label": text("form.turn.label", { label }), hidden: true }),
-      element("span", { class: "error", id: `error-${name}` }));
+      ...hints, element("span", { class: "error", id: `error-${name}` }));
+  }
+
+  /** What the form says below a field, and the choice between two times. */
+  #hints(name, label) {
+    const hint = (attributes) => element("span", { class: "hint", id: `hint-${name}`, ...attributes });
+    if (isTime(name)) return [
+      hint({ role: "status" }),
+      element("select", { name: turnOf(name), "aria-label": text("form.turn.label", { label }), hidden: true }),
+    ];
+    return name === "time_zone" ? [hint({ role: "status" }), hint({ id: "both-times" })] : [];
   }
 
   #here() {
@@ -273,6 +335,7 @@ export class EventForm {
   }
 
   #tellPlace(zoom = 0) {
+    this.#chooseZone();
     const { lat, lon } = this.chosen;
     if (lat === undefined) return;
     if (this.#cause === "place") this.#say("");
@@ -284,6 +347,10 @@ export class EventForm {
 
   /** Whether the visitor changed a field. A text may show less than the event has, such as no seconds. */
   #isChanged(name, texts = this.#read()) {
+    // The zone of an event without one goes with its times and its place.
+    if (name === "time_zone" && this.#texts.time_zone === "" && !this.#isZoneChosen) {
+      return [...timeNames, "lat", "lon"].some((name) => this.#isChanged(name, texts));
+    }
     return this.#isHalf(name) || [name, turnOf(name)].some((key) => texts[key] !== this.#texts[key]);
   }
 
@@ -296,9 +363,10 @@ export class EventForm {
     // Of two times with one text the turn tells.
     const isTurn = (name) => !event[name] || values[name] === null || inMinutes(values[name]) === inMinutes(event[name]);
     const both = parts.filter((part) => part.some((name) => event[name] !== before[name])).filter((part) => {
-      const isMine = part.some((name) => this.#isChanged(name));
+      // What the visitor typed as times is meant in the zone of the form.
+      const isMine = (part[0] === "time_zone" ? [...part, ...timeNames] : part).some((name) => this.#isChanged(name));
       const isSame = part.every(
-        (name) => this.#form.elements[name].value === textIn(event, name) && (!isTime(name) || isTurn(name)));
+        (name) => this.#form.elements[name].value === textIn(event, name, this.#zone) && (!isTime(name) || isTurn(name)));
       if (!isMine || isSame) part.forEach((name) => this.#reset(name));
       // What both changed is sent again, whatever it becomes.
       else for (const name of part) this.#texts[name] = null;
@@ -310,6 +378,11 @@ export class EventForm {
 
   /** Goes back to what the event has in a field. */
   #reset(name) {
+    if (name === "time_zone") {
+      this.#isZoneChosen = false;
+      this.#texts.time_zone = textIn(this.#event, name);
+      return this.#useZone(this.#event.time_zone ?? this.#zoneOfPlace());
+    }
     this.#show(name, this.#event);
     const texts = this.#read();
     for (const key of [name, turnOf(name)]) this.#texts[key] = texts[key];
@@ -341,7 +414,7 @@ export class EventForm {
     const texts = this.#read();
     const read = ({ name, type, isPlace }) => {
       const written = texts[name].trim();
-      const times = isTime(name) ? fromInput(written) : null;
+      const times = isTime(name) ? fromInput(written, this.#zone) : null;
       if (times) return times[texts[turnOf(name)]] ?? times[0] ?? null;
       return written === "" ? null : isPlace ? degrees(written) : type === "number" ? Number(written) : written;
     };
@@ -372,7 +445,7 @@ export class EventForm {
 
   /** Saves the event. Resolves to false if another window was faster with other fields: then the form has them, and goes on from there. */
   async #save() {
-    if (this.tellZone()) return true;
+    await this.#loading;
     for (const name of ["lat", "lon"]) this.#spread(this.#form.elements[name]);
     refuse(this.#unreadable);
     const isNew = this.#event.id === undefined;
@@ -409,13 +482,13 @@ export class EventForm {
       const both = this.#adopt(data, tag);
       this.#key = api.newKey();
       if (both.length === 0) return false;
-      throw Object.assign(error, { both, fields: Object.fromEntries(both.map((part) => [part[0], inWords(data, part)])) });
+      throw Object.assign(error, { both, fields: Object.fromEntries(both.map((part) => [part[0], inWords(data, part, this.#zone)])) });
     }
   }
 
   /** Asks once about times that are surely not meant. */
   async #isSure(event) {
-    const doubts = timeDoubts(event, this.#event.id === undefined ? null : this.#event);
+    const doubts = timeDoubts({ ...event, time_zone: this.#zone }, this.#event.id === undefined ? null : this.#event);
     const sureTimes = `${event.started_at} ${event.ended_at}`;
     const [name] = Object.keys(doubts);
     if (name === undefined || sureTimes === this.#sureTimes) return true;
@@ -440,8 +513,7 @@ export class EventForm {
 
   /** What a sentence about a field depends on: one about a time may mean both times, and their turns. */
   #stateOf(name) {
-    const times = fields.map(({ name }) => name).filter(isTime);
-    const names = isTime(name) ? [...times, ...times.map(turnOf)] : [name];
+    const names = isTime(name) ? [...timeNames, ...timeNames.map(turnOf)] : [name];
     return names.map((name) => this.#form.elements[name]).map(({ value, validity }) => `${value} ${validity.badInput}`).join();
   }
 

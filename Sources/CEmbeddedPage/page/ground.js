@@ -48,11 +48,10 @@ async function loadRows(path) {
   return (await response.text()).split("\n").filter((line) => line && !line.startsWith("#")).map((line) => line.split("\t"));
 }
 
-/** A view of the place of a time zone, for a first view without a question. Null for a zone without a place, and without a network. */
-export async function placeOf(zone, assets) {
+/** The places of time zones, for a first view without a question and for the form: { lat, lon, zoom, names }. None without a network. */
+export async function loadZones(assets) {
   const rows = await loadRows(`${assets}/zones.tsv`).catch(() => []);
-  const row = rows.find(([, , names]) => names.split(" ").includes(zone));
-  return row ? { lat: Number(row[0]), lon: Number(row[1]), zoom: zoneZoom } : null;
+  return rows.map(([lat, lon, names]) => ({ lat: Number(lat), lon: Number(lon), zoom: zoneZoom, names: names.split(" ") }));
 }
 
 /** Cities with the greatest first: { name, lat, lon, population }. None without a network: the map is of use without their names. */

@@ -2,7 +2,7 @@
 import { byID, confirmed, element } from "./dom.js";
 import { kilometres } from "./place.js";
 import { compact, locale, text } from "./texts.js";
-import { groupOf, groups, sheet, shortSpan, times } from "./time.js";
+import { bothTimes, groupOf, groups, sheet, shortSpan, times } from "./time.js";
 
 /** More rows at once than this only make the page slow. */
 const rowsAtOnce = 100;
@@ -123,6 +123,7 @@ function eventGroups(events, handlers) {
 function eventItem(event, { open, hint, badgeOf, distanceOf }) {
   const badge = badgeOf(event);
   const distance = distanceOf(event);
+  const there = bothTimes(event)?.there;
   const button = element(
     "button", {
       type: "button", onclick: () => open(event.id),
@@ -135,7 +136,8 @@ function eventItem(event, { open, hint, badgeOf, distanceOf }) {
       element("span", { class: "name" }, element("strong", { dir: "auto" }, event.name), badge && element("span", { class: "badge" }, badge)),
       element(
         "span", { class: "when" },
-        element("time", { datetime: event.started_at }, shortSpan(event)), distance && ` · ${distance}`),
+        element("time", { datetime: event.started_at }, shortSpan(event)), distance && ` · ${distance}`,
+        there && element("small", {}, " · ", text("list.there", { there }))),
       event.address && element("span", { class: "address", dir: "auto" }, event.address)));
   return element("li", { "data-key": `event-${event.id}`, class: groupOf(event) === "earlier" && "past" }, button);
 }

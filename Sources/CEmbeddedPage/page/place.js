@@ -109,6 +109,13 @@ export function kilometres(one, other) {
   return 2 * earthKilometres * Math.asin(Math.min(1, Math.sqrt(square)));
 }
 
+/** The name of the zone whose place is the nearest one. @param zones each { lat, lon, names }  @returns null without one, or for {} */
+export function nearestZone(zones, place) {
+  if (zones.length === 0 || place.lat === undefined) return null;
+  const distances = zones.map((zone) => kilometres(zone, place));
+  return zones[distances.indexOf(Math.min(...distances))].names[0];
+}
+
 /** Web Mercator ends here. The map shows what is nearer to a pole at its edge. */
 const edge = 85;
 

@@ -1,36 +1,63 @@
-// Times in the viewer's zone and the page's language.
+// Times in the page's language, in the viewer's zone and in that of an event's place.
 import { locale, number, text } from "./texts.js";
 
 // Intl has two digits in spans of a clock with 24 hours, whatever is asked for.
 const hour = new Intl.DateTimeFormat(locale, { hour: "numeric" }).resolvedOptions().hourCycle === "h23" ? "2-digit" : "numeric";
 const parts = { weekday: "short", day: "numeric", month: "short", hour, minute: "2-digit" };
 
-/** The formats of one zone. A format stays in the zone in which it was made. */
-let formats = { zone: null };
+/** What each format shows. `ahead` is for `ahead` to read. */
+const kinds = {
+  span: parts, spanWithYear: { ...parts, year: "numeric" }, month: { month: "short" }, clock: { hour, minute: "2-digit" },
+  whole: { weekday: "long", day: "numeric", month: "long", year: "numeric", hour, minute: "2-digit" },
+  date: { day: "numeric", month: "numeric", year: "numeric" },
+  offset: { timeZoneName: "shortOffset" }, ahead: { timeZoneName: "longOffset" },
+};
+
+/** The formats that were asked for: one stays in the zone in which it was made. To make one takes longer than to write a row. */
+const formats = new Map();
+let viewerZone = null;
 let askedAt = -Infinity;
 /** A list of a thousand rows asks for the zone once: to ask takes as long as to write a row. */
 const askMilliseconds = 50;
 
-/** The formats of the viewer's zone, which changes when the computer travels. */
-function here() {
-  if (performance.now() - askedAt < askMilliseconds) return formats;
+/** The name of the viewer's zone now. It changes when the computer travels. */
+export function zone() {
   askedAt = performance.now();
-  const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
-  if (zone === formats.zone) return formats;
-  const format = (options) => new Intl.DateTimeFormat(locale, { ...options, timeZone: zone });
-  formats = {
-    zone, span: format(parts), spanWithYear: format({ ...parts, year: "numeric" }), month: format({ month: "short" }),
-    whole: format({ weekday: "long", day: "numeric", month: "long", year: "numeric", hour, minute: "2-digit" }),
-    offset: format({ timeZoneName: "shortOffset" }),
-  };
-  return formats;
+  viewerZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return viewerZone;
 }
 
-/** The name of the viewer's zone now. */
-export function zone() {
-  askedAt = -Infinity;
-  return here().zone;
+/** A format in a zone. Without a zone it is the viewer's, also for one that this browser does not know. */
+function format(kind, name = null) {
+  if (name === null && performance.now() - askedAt >= askMilliseconds) zone();
+  const timeZone = name ?? viewerZone;
+  const key = `${kind} ${timeZone}`;
+  if (!formats.has(key)) {
+    try {
+      formats.set(key, new Intl.DateTimeFormat(kind === "ahead" ? "en-US" : locale, { ...kinds[kind], timeZone }));
+    } catch (error) {
+      if (name === null) throw error;
+      return format(kind);
+    }
+  }
+  return formats.get(key);
 }
+
+/** The name of the zone that times of a zone are in: the viewer's for one that this browser does not know. */
+export function knownZone(name) {
+  format("ahead", name);
+  return formats.has(`ahead ${name}`) ? name : viewerZone;
+}
+
+/** How many milliseconds the clock of a zone is ahead of UTC at a time. */
+function ahead(time, zone) {
+  const [, sign, ...digits] = format("ahead", zone).format(new Date(time)).match(/([+-])(\d+):(\d+):?(\d*)/) ?? [null, "+", 0, 0, 0];
+  const [hours, minutes, seconds] = digits.map(Number);
+  return Number(`${sign}1`) * ((hours * 60 + minutes) * 60 + seconds) * 1000;
+}
+
+/** Whether the clocks of two zones show different times at a moment. Without a second zone it is the viewer's. */
+export const clocksDiffer = (time, one, other) => ahead(time, one) !== ahead(time, other);
 
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: "auto" });
 
@@ -44,25 +71,36 @@ export function times(event) {
   return { start, end, over: end ?? new Date(start.getTime() + openMilliseconds) };
 }
 
+const spanIn = (format, { start, end }) => (end !== null && end > start ? format.formatRange(start, end) : format.format(start));
+
 /** "Sat, 24 Oct, 12:45 – 15:15" */
 export function shortSpan(event, now = new Date()) {
   const { start, end } = times(event);
   const isThisYear = [start, end ?? start].every((date) => date.getFullYear() === now.getFullYear());
-  const format = isThisYear ? here().span : here().spanWithYear;
-  return end > start ? format.formatRange(start, end) : format.format(start);
+  return spanIn(format(isThisYear ? "span" : "spanWithYear"), { start, end });
 }
 
-/** "Saturday, 24 October 2026 at 12:45 – 15:15" */
-export function longSpan(event) {
+/** "Saturday, 24 October 2026 at 12:45 – 15:15" @param zone the viewer's without one */
+export const longSpan = (event, zone) => spanIn(format("whole", zone), times(event));
+
+/**
+ * The times of an event at its place and for the viewer, with their days if those differ: { there: "19:00", here: "04:00" }. Null if the
+ * clocks of both show the same, or nothing tells the zone of the place.
+ */
+export function bothTimes(event) {
   const { start, end } = times(event);
-  const { whole } = here();
-  return end > start ? whole.formatRange(start, end) : whole.format(start);
+  const [ends, zones] = [[start, end ?? start], [event.time_zone, undefined]];
+  if (!event.time_zone || !ends.some((time) => clocksDiffer(time, event.time_zone))) return null;
+  const days = new Set(zones.flatMap((zone) => ends.map((time) => format("date", zone).format(time))));
+  const span = (zone) => spanIn(format(days.size > 1 ? "span" : "clock", zone), { start, end });
+  // The list does not ask for the second one.
+  return { there: span(event.time_zone), get here() { return span(); } };
 }
 
 /** The sheet of a calendar: { day: "24", month: "Oct" }. */
 export function sheet(event) {
   const { start } = times(event);
-  return { day: number.format(start.getDate()), month: here().month.format(start) };
+  return { day: number.format(start.getDate()), month: format("month").format(start) };
 }
 
 const startOfDay = (date, days = 0) => new Date(date.getFullYear(), date.getMonth(), date.getDate() + days);
@@ -91,11 +129,11 @@ export function distance(event, now = new Date()) {
   return relative.format(Math.round((startOfDay(start) - startOfDay(now)) / day), "day");
 }
 
-/** The value of an input of type datetime-local. */
-export function inputValue(time) {
+/** The value of an input of type datetime-local, in a zone. */
+export function inputValue(time, zone) {
   if (!time) return "";
-  const date = new Date(time);
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+  const moment = new Date(time).getTime();
+  return new Date(moment + ahead(moment, zone)).toISOString().slice(0, 16);
 }
 
 const day = 86_400_000;
@@ -104,18 +142,18 @@ const day = 86_400_000;
  * The times of such a value for the API: two if the clock goes back and shows it twice, the earlier first. None for an empty one.
  * A value that the clock leaves out becomes the time after the gap, as far behind its end.
  */
-export function fromInput(value) {
-  // The earlier of two.
-  const time = new Date(value).getTime();
-  if (Number.isNaN(time)) return [];
-  const offset = (distance) => new Date(time + distance).getTimezoneOffset();
-  const later = time + (offset(day) - offset(-day)) * 60_000;
-  const times = [time, later].map((time) => new Date(time).toISOString());
-  return later > time && inputValue(times[0]) === inputValue(times[1]) ? times : [times[0]];
+export function fromInput(value, zone) {
+  const shown = Date.parse(`${value}Z`);
+  if (Number.isNaN(shown)) return [];
+  // By the clock of the day before, and by that of the day after.
+  const times = [-day, day].map((distance) => shown - ahead(shown + distance, zone));
+  const meant = [...new Set(times)].filter((time) => time + ahead(time, zone) === shown);
+  return (meant.length > 0 ? meant : [times[0]]).map((time) => new Date(time).toISOString());
 }
 
-/** "GMT+2", the distance of the viewer's clock at a time. */
-export const offsetOf = (time) => here().offset.formatToParts(new Date(time)).find(({ type }) => type === "timeZoneName").value;
+/** "GMT+2", the distance of a zone's clock at a time. */
+export const offsetOf = (time, zone) =>
+  format("offset", zone).formatToParts(new Date(time)).find(({ type }) => type === "timeZoneName").value;
 
 const yearsAround = 100;
 
@@ -143,7 +181,7 @@ export function timeDoubts(event, before = null, now = new Date()) {
   const { start, end, over } = times(event);
   const year = 365 * day;
   const isOver = ({ over }) => now - over > day;
-  const { whole } = here();
+  const whole = format("whole", event.time_zone);
   const doubts = {};
   const isNowOver = isOver({ over }) && (before === null || !isOver(times(before)));
   if (isNowOver) doubts.started_at = text("form.time.over", { time: whole.format(start) });

@@ -105,9 +105,11 @@ struct LivePage: Sendable {
     /// The other client creates an event near the middle of the map.
     @discardableResult
     func createEvent(
-        _ name: String, lat: Double = 52.525, lon: Double = 13.405, at time: String = "2037-01-01T20:00:00Z"
+        _ name: String, lat: Double = 52.525, lon: Double = 13.405, at time: String = "2037-01-01T20:00:00Z",
+        zone: String? = nil
     ) async throws -> Int {
-        let body = #"{"name":"\#(name)","lat":\#(lat),"lon":\#(lon),"started_at":"\#(time)"}"#
+        let zone = zone.map { #","time_zone":"\#($0)""# } ?? ""
+        let body = #"{"name":"\#(name)","lat":\#(lat),"lon":\#(lon),"started_at":"\#(time)"\#(zone)}"#
         let answer = try await send("POST", "/v1/events", body)
         return try #require(try JSON(utf8: answer.body.utf8)["id"]?.integer)
     }
