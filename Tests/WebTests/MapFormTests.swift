@@ -42,6 +42,48 @@ import Testing
         #expect(!(try await page.text("#details-view dl").contains("Kind")))
     }
 
+    @Test func `a link becomes an address in ASCII, and a description says how many characters it has left`() async throws {
+        let page = live.page
+        try await live.open()
+        try await page.click("#add")
+        try await page.fill("#field-name", "Reading")
+        for (typed, link) in [
+            ("bücher.example/straße?q=1|2", "https://xn--bcher-kva.example/stra%C3%9Fe?q=1%7C2"),
+            ("example.org:8080", "https://example.org:8080/"), ("mailto:a@example.org", "mailto:a@example.org"),
+        ] {
+            try await page.fill("#field-link", typed)
+            #expect(try await page.evaluate("document.getElementById('field-link').value") == .string(link))
+        }
+        try await page.press(button: "Add the event")
+        try await page.until("document.getElementById('error-link').textContent === 'Link is not a valid web address'")
+        try await page.fill("#field-link", "bücher.example")
+        // Characters of two code units count as one. The eye sees the number at once, the ear hears it after a pause.
+        let said = "document.querySelector('#form-view .hidden[role=status]').textContent"
+        for (count, sentence) in [
+            (3_500, "500 characters left."), (3_999, "1 character left."), (4_001, "1 character too many."),
+        ] {
+            let before = try await page.evaluate(said)
+            let typing = """
+                (field => {
+                    field.value = "😀".repeat(\(count));
+                    field.dispatchEvent(new Event("input", { bubbles: true }));
+                    return \(said);
+                })(document.getElementById("field-description"))
+                """
+            #expect(try await page.evaluate(typing) == before)
+            #expect(try await page.text("#hint-description") == sentence)
+            try await page.until("\(said) === '\(sentence)'")
+        }
+        try await page.press(button: "Add the event")
+        try await page.until("document.getElementById('error-description').textContent === '1 character too many.'")
+        try await page.expectAccessible("the form with a long description")
+        try await page.fill("#field-description", String(repeating: "😀", count: 4_000))
+        try await page.press(button: "Add the event")
+        try await live.untilDetails("Reading")
+        #expect(try await page.text("#details-view .description").unicodeScalars.count == 4_000)
+        #expect(try await page.text("#details-view dd a") == "https://xn--bcher-kva.example/")
+    }
+
     @Test func `an event that the filter hides is not said to be on the map`() async throws {
         let page = live.page
         try await live.open("map=12/52.52/13.4&when=today")

@@ -17,6 +17,12 @@ const kinds = [
 /** The names of zones that the browser knows. */
 const zones = [...new Set(["UTC", ...Intl.supportedValuesOf("timeZone")])];
 
+/** The most characters of a description, and how many are left when the form begins to say so. */
+const descriptionLimit = 4000;
+const countedFrom = 500;
+/** The pause in typing before a screen reader hears how many are left. */
+const countMilliseconds = 1000;
+
 /** The fields of an event that its owner decides, in the order of the form. */
 const fields = [
   { name: "name", type: "text", required: true, autocomplete: "off" },
@@ -40,6 +46,15 @@ const timeNames = fields.map(({ name }) => name).filter(isTime);
 /** The text of a field for an event, with times in a zone. */
 const textIn = (event, name, zone) => (isTime(name) ? inputValue(event[name], zone) : String(event[name] ?? ""));
 
+/** What the visitor typed as an address of the web, with its host in ASCII: "bücher.example" is "https://xn--bcher-kva.example/". */
+function webAddress(written) {
+  // Behind the name of a host without a scheme can be a port.
+  const address = /^[a-z][a-z\d+-]*:(?!\d)/i.test(written) ? written : `https://${written}`;
+  if (written === "" || !/^https?:/i.test(address) || !URL.canParse(address)) return written;
+  // What `URL` leaves to the server, and RFC 3986 does not know.
+  return new URL(address).href.replace(/[\\^`{|}]|%(?![\da-f]{2})/gi, encodeURIComponent);
+}
+
 const inMinutes = (time) => Math.floor(Date.parse(time) / 60_000);
 
 /** What another window made of a part of an event, with times in a zone. */
@@ -56,6 +71,8 @@ const turnOf = (name) => `${name}-turn`;
 /** Under this name the browser's tab keeps what is typed. */
 const keptName = "form";
 const ofTab = storage("sessionStorage");
+
+const tooLong = (count) => text("form.description.over", { count });
 
 /** Refuses fields before the API does. @param errors a sentence for each field */
 function refuse(errors) {
@@ -77,6 +94,8 @@ export class EventForm {
   /** The places of zones. A time is not sent before they tell its zone. */
   #places = [];
   #loading;
+  /** The timer before a screen reader hears how many characters are left. */
+  #counting = null;
   /** The texts of the fields before the visitor's first input. */
   #texts;
   #tag;
@@ -118,6 +137,7 @@ export class EventForm {
       if (target.type === "datetime-local") this.#showTurns(target);
       this.#isZoneChosen ||= target.name === "time_zone";
       if (/zone|_at/.test(target.name)) this.#chooseZone();
+      if (target.name === "description") this.#count();
       this.#keep();
     });
     // Pasted between the digits of a field, a pair would be none any more.
@@ -125,6 +145,10 @@ export class EventForm {
       if (this.#spread(paste.target, paste.clipboardData.getData("text"))) paste.preventDefault();
     });
     this.#form.addEventListener("change", ({ target }) => {
+      if (target.name === "link") {
+        target.value = webAddress(target.value.trim());
+        this.#keep();
+      }
       if (target.name !== "lat" && target.name !== "lon") return;
       this.#spread(target);
       this.#tellPlace();
@@ -137,6 +161,7 @@ export class EventForm {
     for (const { name } of fields.filter(({ name }) => name !== "time_zone")) this.#show(name, this.#event);
     this.#texts = { ...this.#read(), time_zone: textIn(this.#event, "time_zone") };
     if (draft !== null) this.#restore(draft);
+    this.#count();
     this.showBothTimes();
     this.#loading = handlers.zones.then((zones) => {
       this.#places = zones;
@@ -263,6 +288,15 @@ export class EventForm {
     byID("both-times").textContent = both ? text("event.both", both) : "";
   }
 
+  /** Says how many characters a description has left: at once for the eye, and for the ear after a pause. */
+  #count() {
+    const left = descriptionLimit - [...this.#form.elements.description.value.trim()].length;
+    const sentence = left < 0 ? tooLong(-left) : left <= countedFrom ? text("form.description.left", { count: left }) : "";
+    byID("hint-description").textContent = sentence;
+    clearTimeout(this.#counting);
+    this.#counting = setTimeout(() => { this.#form.querySelector(".hidden").textContent = sentence; }, countMilliseconds);
+  }
+
   /** Whether the visitor typed or chose what would be lost. The browser tells nothing of a text that it cannot read. */
   get hasInput() { return this.#hasInput || Object.keys(this.#unreadable).length > 0; }
 
@@ -314,7 +348,8 @@ export class EventForm {
       hint({ role: "status" }),
       element("select", { name: turnOf(name), "aria-label": text("form.turn.label", { label }), hidden: true }),
     ];
-    return name === "time_zone" ? [hint({ role: "status" }), hint({ id: "both-times" })] : [];
+    if (name === "time_zone") return [hint({ role: "status" }), hint({ id: "both-times" })];
+    return name === "description" ? [hint(), element("span", { class: "hidden", role: "status" })] : [];
   }
 
   #here() {
@@ -416,6 +451,7 @@ export class EventForm {
       const written = texts[name].trim();
       const times = isTime(name) ? fromInput(written, this.#zone) : null;
       if (times) return times[texts[turnOf(name)]] ?? times[0] ?? null;
+      if (name === "link") return webAddress(written) || null;
       return written === "" ? null : isPlace ? degrees(written) : type === "number" ? Number(written) : written;
     };
     return Object.fromEntries(fields.filter(({ name }) => !changed || this.#isChanged(name, texts)).map((field) => [field.name, read(field)]));
@@ -459,6 +495,8 @@ export class EventForm {
     const hasTimes = "started_at" in changes || "ended_at" in changes;
     const errors = hasTimes ? timeErrors(event) : {};
     if (isNew && event.lat === null && event.lon === null) errors.lat = text("form.place.missing");
+    const over = [...(changes.description ?? "")].length - descriptionLimit;
+    if (over > 0) errors.description = tooLong(over);
     refuse(errors);
     if (hasTimes && event.started_at !== null && !(await this.#isSure(event))) return true;
     try {
