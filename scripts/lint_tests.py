@@ -596,7 +596,7 @@ networks:
         self.broken(rule, files | {server: "\nerror_log stderr emerg;\nadd_header A b;\n"}, f"{server}:3")
         self.broken(rule, files | {server: "add_header A b always;\n"}, f"{server}:1")
         self.broken(rule, files | {templates + "tls.conf.template": "a;\nserver {\n}\n"}, templates + "tls.conf.template:2")
-        for variable in ('$request"', "$args", "$http_tb_device_token"):
+        for variable in ('$request"', '"$uri"', "$args", "$http_tb_device_token"):
             self.broken(rule, files | {log: f"log_format humon '{variable}';\n"}, f"{log}:1")
         self.broken(rule, files | {"docker-compose.yml": '\n    PROXY_LISTEN: "listen 80;"\n'}, "docker-compose.yml:2")
         self.broken(rule, files | {"docker-compose.tls.yml": "\n    PROXY_LISTEN: 'listen 80;'\n"}, "docker-compose.tls.yml:2")

@@ -250,7 +250,7 @@ def nginx_is_careful(tree):
         formats = list(re.finditer(r"log_format\s+humon\b([^;]*);", text))
         if name == "humon" and not formats: yield path, 1, "this rule finds no log_format humon; correct the rule"
         for match in formats:
-            for variable in ("$request ", '$request"', '$request_uri"', "$args", "$query_string", "$http_", "$cookie"):
+            for variable in ("$request ", '$request"', '$request_uri"', '$uri"', "$args", "$query_string", "$http_", "$cookie"):
                 if variable in match[1]: yield path, line_at(text, match.start()), f"the log may quote a token by {variable}; leave it out"
     for path in ("docker-compose.yml", "docker-compose.tls.yml"):
         text = tree.text(path)
