@@ -114,6 +114,13 @@ extension AttendancesModule {
         return (found, cursor)
     }
 
+    /// The events that a user owns or attends, for a calendar program. Those that were cancelled lately are among them.
+    /// - Throws: what `EventsModule.calendar(of:attending:)` throws
+    public func calendar(of user: UserID) async throws -> EventCalendar {
+        let attended = try await attended(by: user, after: nil, limit: EventsModule.ownCalendarLimit)
+        return try await events.calendar(of: user, attending: attended.map(\.event))
+    }
+
     private func attended(by user: UserID, after cursor: AttendanceCursor?, limit: Int) async throws -> [AttendanceCursor] {
         let isBehind: SQL =
             if let cursor { "AND (attended_at, event_id) < (\(cursor.attendedAt), \(cursor.event.rawValue))" } else { "" }

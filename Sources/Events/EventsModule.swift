@@ -185,7 +185,7 @@ public final class EventsModule: Sendable {
     public func event(_ id: EventID) async throws -> Event? { try Self.event(in: await database.query(Self.query(of: id))) }
 
     /// Returns the events with these ids, cancelled and hidden ones too.
-    private static func events(_ ids: [EventID], in database: PostgresClient) async throws -> [EventID: Event] {
+    static func events(_ ids: [EventID], in database: PostgresClient) async throws -> [EventID: Event] {
         let rows = try await database.query(
             """
             SELECT \(EventRow.columns) FROM \(identifier: EventsProjection.schema).events WHERE id = ANY(\(ids.map(\.rawValue)))

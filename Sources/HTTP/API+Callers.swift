@@ -15,12 +15,16 @@ public struct SharedLimits: Sendable {
     public let unknownTokens: RateLimiter
     /// Sign-ups of one client address, of every kind.
     public let dailySignUps: RateLimiter
+    /// Reads of one secret address of a calendar. No setting lifts the limit: each read looks the secret up.
+    let calendarReads: RateLimiter
     private let returns: RateLimiter
     private let allReturns: RateLimiter
 
     /// The limits of returns with a pass, of one client address and of this node. No setting lifts them, so that nobody guesses a code.
     public static let returnsPerMinute = 10
     public static let allReturnsPerMinute = 300
+
+    public static let calendarReadsPerMinute = 10
 
     /// The limit of unknown tokens where the settings have no limit of writes.
     static let unknownTokensPerMinute = 120
@@ -31,6 +35,7 @@ public struct SharedLimits: Sendable {
         let unknownTokensPerMinute = settings.writesPerMinute > 0 ? settings.writesPerMinute : Self.unknownTokensPerMinute
         unknownTokens = RateLimiter(perMinute: unknownTokensPerMinute, now: now)
         dailySignUps = RateLimiter(perDay: settings.signUpsPerDay, now: now)
+        calendarReads = RateLimiter(perMinute: Self.calendarReadsPerMinute, now: now)
         returns = RateLimiter(perMinute: Self.returnsPerMinute, now: now)
         allReturns = RateLimiter(perMinute: Self.allReturnsPerMinute, now: now)
     }

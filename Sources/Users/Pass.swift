@@ -8,12 +8,15 @@ public enum PassKind: String, Sendable, Hashable, CaseIterable {
     case transfer
     /// A secret to keep for a device that will be gone.
     case recovery
+    /// The secret address of a calendar. Nobody comes back with it.
+    case calendar
 
-    /// The number of letters; the seconds after which the pass expires, `nil` for never; whether one return uses the pass up.
-    var terms: (letters: Int, seconds: Int64?, isUsedOnce: Bool) {
+    /// The number of letters; the seconds after which the pass expires, and the returns that it allows, `nil` for any number.
+    var terms: (letters: Int, seconds: Int64?, returns: Int?) {
         switch self {
-        case .transfer: (10, 600, true)
-        case .recovery: (26, nil, false)
+        case .transfer: (10, 600, 1)
+        case .recovery: (26, nil, nil)
+        case .calendar: (26, nil, 0)
         }
     }
 }

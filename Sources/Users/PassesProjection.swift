@@ -38,7 +38,7 @@ struct PassesProjection: Projection {
             switch envelope.event {
             case .issued(let kind, .present(let digest), let expiresAt):
                 set(kind, Pass(user: user, kind: kind, digest: digest, issuedAt: envelope.recordedAt, expiresAt: expiresAt))
-            case .used(let kind, _): if kind.terms.isUsedOnce { set(kind, nil) }
+            case .used(let kind, _): if kind.terms.returns == 1 { set(kind, nil) }
             // A rebuild reads erased members before it reads `PassErased`.
             case .ended(let kind), .issued(let kind, .erased, _): set(kind, nil)
             case .erased: for kind in PassKind.allCases { set(kind, nil) }

@@ -20,7 +20,7 @@ public enum UserRejection: Rejection, Hashable {
     case usedToken
     /// No user has this id.
     case unknownUser
-    /// The pass is unknown, or it was replaced, ended or used up, or it has expired. The client does not learn which.
+    /// The pass is unknown or for no return, or it was replaced, ended or used up, or it has expired. The client does not learn which.
     case unknownPass
 
     public var kind: RejectionKind {
@@ -52,13 +52,13 @@ func decideRevocation(of user: User?) throws(UserRejection) -> UserDomainEvent? 
     return user.device == nil ? nil : .revoked
 }
 
-/// A usable pass gives its user a new token, also one who has none. An erased user does not come back, even before the erasure has
-/// reached the passes.
+/// A usable pass gives its user a new token, also one who has none, unless it allows no return. An erased user does not come back, even
+/// before the erasure has reached the passes.
 /// - Parameters:
 ///   - pass: `nil` if the user has no such pass
 ///   - last: the last domain event of the user
 /// - Throws: ``UserRejection/unknownPass``
 func decideReturn(with pass: Pass?, after last: UserDomainEvent, at now: Timestamp) throws(UserRejection) -> PassDomainEvent {
-    guard let pass, pass.isUsable(at: now), last != .erased else { throw .unknownPass }
+    guard let pass, pass.kind.terms.returns != 0, pass.isUsable(at: now), last != .erased else { throw .unknownPass }
     return .used(pass.kind, digest: .present(pass.digest))
 }

@@ -29,7 +29,7 @@ extension UsersModule {
         return (secret, expiresAt, place.position)
     }
 
-    /// The passes with which the user can come back now.
+    /// The passes that the user has now.
     /// - Throws: `ReadModelError.behind`, `PostgresError`, `FormatError`, `CancellationError`
     public func passes(of user: UserID) async throws -> [Pass] {
         let now = dependencies.now()
@@ -45,6 +45,17 @@ extension UsersModule {
             let ended = passes.contains { $0.kind == kind } ? PassDomainEvent.ended(kind) : nil
             return Decision(ended, to: user.passes, after: version, by: user.rawValue)
         }.place.position
+    }
+
+    /// The user whose calendar has this secret address; `nil` for any other secret, and if the user is erased.
+    /// - Throws: the errors of ``passes(of:)``, `FormatError`
+    public func user(ofCalendar secret: PassSecret) async throws -> UserID? {
+        let digest = try await digest(of: secret.token)
+        // Of other kinds nothing is read: the time of the answer must help nobody to guess a code.
+        let found = try await passes(where: "digest = \(digest.bytea) AND kind = \(PassKind.calendar.rawValue)").first
+        guard let user = found?.user else { return nil }
+        let last: EventEnvelope<UserDomainEvent>? = try await LogReader(client: database).newest(of: user.stream)?.decoded()
+        return last?.event == .erased ? nil : user
     }
 
     /// The token of a return from the map page, whose scripts must not know one: the pepper makes it out of the pass and a nonce.

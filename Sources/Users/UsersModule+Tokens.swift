@@ -92,7 +92,7 @@ extension UsersModule {
         return events.count == 2 && events[1] == .revoked && events[0].device != device ? id : nil
     }
 
-    /// Whether a user has a token, or a pass to come back with.
+    /// Whether a user has a token or a pass.
     /// - Throws: ``UserRejection/unknownUser``, and the errors of ``passes(of:)``
     public func hasAccess(_ id: UserID) async throws -> Bool {
         if try decideRevocation(of: await table.user(id)) != nil { return true }

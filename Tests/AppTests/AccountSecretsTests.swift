@@ -66,13 +66,19 @@ import Testing
         let kept = try await exchange(
             "POST", base + "/v1/users/me/passes", headers: [("tb-device-token", new), json], body: #"{"kind":"recovery"}"#)
         guard case .string(let link) = try JSON(utf8: kept.body.utf8)["pass"] else { throw NoToken(body: kept.body) }
+        let address = try await exchange(
+            "POST", base + "/v1/users/me/passes", headers: [("tb-device-token", new), json], body: #"{"kind":"calendar"}"#)
+        guard case .string(let secret) = try JSON(utf8: address.body.utf8)["pass"] else { throw NoToken(body: address.body) }
+        for (path, status) in [(secret, 200), (wrong, 404)] {
+            #expect(try await exchange("GET", base + "/v1/calendars/\(path).ics").status == status)
+        }
         let (page, nonce) = ([("sec-fetch-site", "same-origin"), json], String(repeating: "5eed", count: 8))
         let fields = #""pass":"\#(link)","nonce":"\#(nonce)""#
         let asked = try await exchange("POST", base + "/session/return", headers: page, body: "{\(fields)}")
         guard case .number(let user) = try JSON(utf8: asked.body.utf8)["id"] else { throw NoToken(body: asked.body) }
         let back = try await exchange("POST", base + "/session/return", headers: page, body: "{\(fields),\"user\":\(user)}")
         let cookie = try #require(back.headers["set-cookie"].first?.firstMatch(of: /humon=([0-9a-f-]{36})/))
-        return [old, new, wrong, code, link, nonce, String(cookie.1)]
+        return [old, new, wrong, code, link, nonce, String(cookie.1), secret]
     }
 
     @Test func `no log line, metric, error or command shows an address, a password, a token, a pass or a title`() async throws {
@@ -94,7 +100,9 @@ import Testing
                 outputs[command.joined(separator: " ")] = result.output + result.error
             }
             // Errors of the database, in the server's log.
-            _ = try await database.withClient { try await $0.query("DROP SCHEMA accounts_v1 CASCADE") }
+            for drop: SQL in ["DROP SCHEMA accounts_v1 CASCADE", "DROP SCHEMA passes_v1 CASCADE"] {
+                _ = try await database.withClient { try await $0.query(drop) }
+            }
             for path in ["/v1/users/sign_in", "/v1/users"] {
                 let answer = try await exchange(
                     "POST", base + path, headers: Self.form, body: Self.user(Self.password), attempts: 1)
@@ -103,8 +111,11 @@ import Testing
             }
             let failed = try await exchange("GET", base + "/v1/tasks?authentication_token=\(tokens[0])", attempts: 1)
             #expect(failed.status >= 500)
+            let calendar = try await exchange("GET", base + "/v1/calendars/\(tokens[tokens.count - 1]).ics", attempts: 1)
+            #expect(calendar.status >= 500)
+            outputs["/v1/calendars"] = calendar.body
             try await eventually("the log of the last request") {
-                server.error.matches(of: /a request (failed|could not be served now)/).count >= 3
+                server.error.matches(of: /a request (failed|could not be served now)/).count >= 4
             }
             outputs["log"] = server.output + server.error
             #expect(outputs["log"]?.contains("/v1/users/sign_in") == true)

@@ -65,6 +65,7 @@ import Testing
             ("sign-ups on the map page of a node in a minute", "\(FixedLimits.sessionsOfNodePerMinute)"),
             ("returns with a pass of a client address in a minute", "\(SharedLimits.returnsPerMinute)"),
             ("returns with a pass at a node in a minute", "\(SharedLimits.allReturnsPerMinute)"),
+            ("reads of a secret address of a calendar in a minute", "\(SharedLimits.calendarReadsPerMinute)"),
             ("time that open requests have when a node stops, after HUMON_DRAIN_SECONDS", "\(FixedLimits.shutdownSeconds) s"),
         ] { #expect(page.contains("\n| \(limit) | \(value) | "), "\(limit)") }
     }

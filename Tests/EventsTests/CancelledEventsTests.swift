@@ -66,7 +66,7 @@ import Users
         let old = (1...100).map { Self.cancelled($0, after: 1) }
         var events = CancelledEvents(old.compactMap { id, outcome in outcome.cancelled.map { (id, $0) } }, position: 1)
         events.apply([EventID(rawValue: 7): IndexChanges.Outcome(version: 3, isWithdrawn: true)], position: 2)
-        #expect(events.index.snapshot.count == 99)
+        #expect(events.index.snapshot.count == 99 && events.owned.count(of: .ann) == 99)
         var counts: [Int] = []
         for (number, days) in [(101, 30), (102, 31), (103, 31), (104, 31), (105, 31), (106, 31), (107, 31), (108, 31)] {
             events.apply(Dictionary(uniqueKeysWithValues: [Self.cancelled(Int64(number), after: days)]), position: Int64(number))
@@ -74,5 +74,6 @@ import Users
         }
         #expect(counts.first == 100)
         #expect(zip(counts, counts.dropFirst()).allSatisfy { $1 >= $0 - 16 } && counts.last == 8)
+        #expect(events.owned.count(of: .ann) == 8)
     }
 }

@@ -153,6 +153,9 @@ import Users
             let crowd = try await api.events.calendar(of: CalendarRequest(fields), at: far).events
             #expect(crowd.count == 400 && crowd.allSatisfy { $0.details.name == "far" })
         }
+        // A user's own calendar is not cut at a time.
+        let own = try await api.events.calendar(of: user, attending: []).events
+        #expect(own.count == 400 && own.first?.details.name == "soon")
     }
 
     @Test(.api()) func `a cancelled event is in calendars for 30 days`() async throws {
@@ -174,5 +177,73 @@ import Users
             let answer = try await api.send(.get, path, token: "owner")
             #expect(answer.status == 200 && answer.header("cache-control") == "private, no-cache")
         }
+    }
+
+    /// The path of a user's calendar, with a new secret.
+    private static func own(_ token: String) async throws -> String {
+        let issued = try await api.send(.post, "/v1/users/me/passes", token: token, #"{"kind":"calendar"}"#)
+        return "/v1/calendars/\(try #require(issued.json?["pass"]?.string)).ics"
+    }
+
+    @Test(.api()) func `a user's calendar follows what the user owns and attends, whole and under the ids of other feeds`()
+        async throws
+    {
+        let id = try await Self.create("Own", in: 1, #","description":"Bring a clock","link":"https://example.org/""#)
+        let far = try await Self.create("Far", in: 900)
+        let attended = try await api.createEvent("host", name: "Theirs")
+        _ = try await api.createEvent("host", name: "Foreign")
+        #expect(try await api.send(.put, "/v1/events/\(attended)/attendance", token: "owner").status == 200)
+        let path = try await Self.own("owner")
+        let first = try await api.send(.get, path)
+        #expect(first.status == 200 && first.header("content-type") == "text/calendar; charset=utf-8")
+        #expect(first.header("x-robots-tag") == "noindex" && first.header("cache-control") == "private, no-cache")
+        let secret = path.dropFirst("/v1/calendars/".count).dropLast(".ics".count)
+        let unfolded = first.body.replacing("\r\n ", with: "")
+        #expect(!"\(first.headers) \(unfolded)".contains(secret) && !unfolded.contains("SOURCE"))
+        #expect(Self.values("SUMMARY", first.body) == ["Theirs", "Own", "Far"])
+        #expect(Self.values("DESCRIPTION", first.body) == [#"Bring a clock\n\nhttps://example.org/"#])
+        let uids = Self.values("UID", first.body)
+        for (id, uid) in zip([attended, id, far], uids) {
+            #expect(try await Self.values("UID", api.send(.get, "/v1/events/\(id).ics").body) == [uid])
+        }
+        let tag = try #require(first.header("etag"))
+        #expect(try await api.send(.get, path, headers: ["if-none-match": tag]).status == 304)
+
+        #expect(
+            try await api.send(.patch, "/v1/events/\(id)", token: "owner", type: mergePatch, #"{"name":"Mine"}"#).status == 200)
+        let changed = try await api.send(.get, path, headers: ["if-none-match": tag])
+        #expect(Self.values("SUMMARY", changed.body) == ["Theirs", "Mine", "Far"])
+        for (id, token) in [(id, "owner"), (attended, "host")] {
+            #expect(try await api.send(.delete, "/v1/events/\(id)", token: token).status == 200)
+        }
+        let cancelled = try await api.send(.get, path)
+        #expect(Self.values("SUMMARY", cancelled.body) == ["Cancelled: Theirs", "Cancelled: Mine", "Far"])
+        #expect(Self.values("UID", cancelled.body) == uids && Self.values("DESCRIPTION", cancelled.body) == [])
+        #expect(try await api.send(.delete, "/v1/events/\(attended)/attendance", token: "owner").status == 200)
+        for id in [id, far] { try await api.hide(id) }
+        #expect(Self.values("UID", try await api.send(.get, path).body) == [])
+    }
+
+    @Test(.api(reads: .devices))
+    func `an unknown or ended secret gets 404, and a known one needs no token and has ten reads a minute`()
+        async throws
+    {
+        try await api.signUp("owner")
+        let replaced = try await Self.own("owner")
+        let path = try await Self.own("owner")
+        let link = try await api.send(.post, "/v1/users/me/passes", token: "owner", #"{"kind":"recovery"}"#)
+        let recovery = try #require(link.json?["pass"]?.string)
+        for path in [replaced, "/v1/calendars/\(recovery).ics", "/v1/calendars/0.ics"] {
+            let answer = try await api.send(.get, path)
+            #expect((answer.status, answer.body) == (404, notFound), "\(path)")
+        }
+        for _ in 1..<SharedLimits.calendarReadsPerMinute { #expect(try await api.send(.get, path).status == 200) }
+        #expect(try await api.send(.get, path.replacing(/[0-9A-Z]{26}/) { $0.output.lowercased() }).status == 200)
+        let refused = try await api.send(.get, path)
+        #expect((refused.status, refused.header("retry-after")) == (429, "6"))
+        let other = try await Self.own("owner")
+        #expect(try await api.send(.get, other).status == 200)
+        #expect(try await api.send(.delete, "/v1/users/me/passes/calendar", token: "owner").status == 200)
+        #expect(try await api.send(.get, other).status == 404)
     }
 }

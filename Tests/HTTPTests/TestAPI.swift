@@ -108,6 +108,7 @@ struct TestAPI: Sendable {
             @Sendable func makeAPI(_ modules: ComposedModules, _ client: PostgresClient) -> API {
                 var settings = API.Settings(appSecret: SharedSecret(secret))
                 settings.reads = reads
+                settings.pageOrigin = Origin("https://map.example.org")
                 (settings.signUpsPerMinute, settings.signUpsPerDay) = (signUpsPerMinute, signUpsPerDay)
                 (settings.signInsPerMinute, settings.accountSignInsPerMinute) = (signInsPerMinute, accountSignInsPerMinute)
                 (settings.writesPerMinute, settings.addressWritesPerMinute) = (writesPerMinute, addressWritesPerMinute)

@@ -27,7 +27,7 @@ import Testing
         #expect(PassDomainEvent.storedTypes.map(\.name) == ["PassIssued", "PassUsed", "PassEnded", "PassErased"])
         #expect(PassDomainEvent.storedTypes.map(\.currentFormat) == [1, 1, 1, 1])
         #expect(PassDomainEvent.personal.names == ["digest"])
-        #expect(PassKind.allCases.map(\.rawValue) == ["transfer", "recovery"])
+        #expect(PassKind.allCases.map(\.rawValue) == ["transfer", "recovery", "calendar"])
     }
 
     @Test(

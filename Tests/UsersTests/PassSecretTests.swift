@@ -4,7 +4,7 @@ import Testing
 @testable import Users
 
 @Suite struct `The secret of a pass` {
-    @Test(arguments: [(PassKind.transfer, 10), (.recovery, 26)])
+    @Test(arguments: [(PassKind.transfer, 10), (.recovery, 26), (.calendar, 26)])
     func `a new secret has letters of Crockford's base 32, all of them alike`(kind: PassKind, letters: Int) {
         let secrets = (0..<1_000).map { _ in PassSecret(kind, random: UUID()).text }
         #expect(Set(secrets).count == 1_000 && Set(secrets.map(\.count)) == [letters])

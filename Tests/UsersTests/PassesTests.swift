@@ -60,7 +60,7 @@ private final class Clock: Sendable {
     @Test func `the same pass and token again give the same user on both servers, and record nothing`() async throws {
         try await TestNode.withTwo { one, two in
             let (id, _) = try await one.signUp("old")
-            for kind in PassKind.allCases {
+            for kind in [PassKind.transfer, .recovery] {
                 let pass = try await one.issue(kind, to: id)
                 let first = try await one.comeBack(pass, as: "new \(kind)")
                 for node in [one, two] {
@@ -97,7 +97,8 @@ private final class Clock: Sendable {
         }
     }
 
-    @Test(arguments: PassKind.allCases) func `100 repetitions of a return at once are one return`(kind: PassKind) async throws {
+    @Test(arguments: [PassKind.transfer, .recovery])
+    func `100 repetitions of a return at once are one return`(kind: PassKind) async throws {
         try await TestNode.withTwo { one, two in
             let (id, _) = try await one.signUp("old")
             let pass = try await one.issue(kind, to: id)
@@ -164,6 +165,37 @@ private final class Clock: Sendable {
             #expect(try await one.users.hasAccess(id) == false)
             #expect(try await one.revoke(id).wasAlive == false)
             try await Self.expectUnknown(kept, at: one, two)
+        }
+    }
+
+    @Test func `a secret opens its user's calendar on both servers until it ends, and brings nobody back`() async throws {
+        try await TestNode.withTwo { one, two in
+            let (id, _) = try await one.signUp("old")
+            func opens(_ secret: PassSecret) async throws -> [UserID?] {
+                [try await one.users.user(ofCalendar: secret), try await two.users.user(ofCalendar: secret)]
+            }
+            let link = try await one.issue(.recovery, to: id)
+            let dead = [link, try await one.issue(.transfer, to: id), try await one.issue(.calendar, to: id)]
+            let secret = try await two.issue(.calendar, to: id)
+            for other in dead { #expect(try await opens(other) == [nil, nil]) }
+            try await Self.expectUnknown(dead[2], secret, at: one, two)
+            await #expect(throws: UserRejection.unknownPass) {
+                try await one.users.user(with: secret, as: DeviceToken(secret: "new"))
+            }
+            _ = try await two.comeBack(link, as: "new")
+            #expect(try await opens(secret) == [id, id])
+            let ends: [() async throws -> Void] = [
+                { _ = try await one.users.endPass(.calendar, of: id, context: TestNode.context) },
+                { _ = try await two.rotate(DeviceToken(secret: "new"), to: "newer") }, { _ = try await two.revoke(id) },
+                // An erasure that has not reached the passes.
+                { _ = try await one.append(UserDomainEvent.erased, to: id.stream, after: 4) },
+            ]
+            for (number, end) in ends.enumerated() {
+                let secret = try await one.issue(.calendar, to: id)
+                #expect(try await opens(secret) == [id, id], "\(number)")
+                try await end()
+                #expect(try await opens(secret) == [nil, nil], "\(number)")
+            }
         }
     }
 

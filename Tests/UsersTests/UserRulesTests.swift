@@ -58,9 +58,10 @@ import Testing
         }
     }
 
-    @Test func `no pass, one that has expired, and one of an erased user are equally unknown`() {
+    @Test func `no pass, one that has expired, a calendar's and one of an erased user are equally unknown`() {
         for (pass, last) in [
             (nil, .revoked), (Self.pass(expiresAt: Self.moment), .revoked), (Self.pass(expiresAt: nil), .erased),
+            (Self.pass(.calendar, expiresAt: nil), .revoked),
         ] as [(Pass?, UserDomainEvent)] {
             #expect(throws: UserRejection.unknownPass) { try decideReturn(with: pass, after: last, at: Self.moment) }
         }

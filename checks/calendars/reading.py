@@ -188,14 +188,18 @@ def follow(api):
     """One event through its life, beside one of a person who is erased."""
     number = 900
     made = api.send("POST", "/v1/events", body=event(place(number)) | {"name": "First", "started_at": NOW.isoformat(), "ended_at": None})
-    lives = []
+    secret, lives = api.send("POST", "/v1/users/me/passes", body={"kind": "calendar"})["pass"], []
     for method, body in [(None, None), ("PATCH", {"name": "Second"}), ("PATCH", {"description": "More"}), ("DELETE", None)]:
         if method:
             api.send(method, f"/v1/events/{made['id']}", body=body)
         (entry,) = feed(api, number).walk("VEVENT")
         whole = icalendar.Calendar.from_ical(api.send("GET", f"/v1/events/{made['id']}.ics")).walk("VEVENT")[0]
+        calendar = icalendar.Calendar.from_ical(api.send("GET", f"/v1/calendars/{secret}.ics")).walk("VEVENT")
+        own = next((found for found in calendar if found["UID"] == entry["UID"]), {})
         for name in ["UID", "SEQUENCE", "SUMMARY", "STATUS", "DTSTAMP"]:
             expect(entry.get(name) == whole.get(name), f"{name} of the feed is {entry.get(name)}, and of the event {whole.get(name)}")
+            expect(entry.get(name) == own.get(name), f"{name} of the feed is {entry.get(name)}, and of its owner's {own.get(name)}")
+        expect(own.get("DESCRIPTION") == whole.get("DESCRIPTION"), "the owner's calendar has another description than the event")
         lives.append((str(entry["UID"]), int(entry["SEQUENCE"]), str(entry["SUMMARY"]), entry.get("STATUS")))
     uid = lives[0][0]
     expected = [(uid, 0, "First", None), (uid, 1, "Second", None), (uid, 2, "Second", None), (uid, 3, "Cancelled: Second", "CANCELLED")]

@@ -60,7 +60,7 @@ extension HumonAPI {
         return try await requester.value(request)
     }
 
-    /// The passes with which this user can come back.
+    /// The passes of this user.
     /// - Throws: as ``HumonAPI`` says
     public func passes() async throws -> [Pass] { try await requester.value(.get("/v1/users/me/passes", by: .device)) }
 

@@ -15,6 +15,8 @@ struct CancelledEvents: Sendable {
     private static let sweptAtOnce = 16
 
     let index = EventIndex()
+    /// The same events by their owners.
+    private(set) var owned = OwnedEvents()
     /// In the order of their cancellations. The index may not have them any more.
     private var order: Deque<EventID> = []
 
@@ -23,9 +25,14 @@ struct CancelledEvents: Sendable {
         for (id, event) in Self.newest(loaded) {
             batch.put(id, event)
             order.append(id)
+            owned.append(id, of: event.owner)
         }
+        owned.sort()
         index.apply(batch, position: position)
     }
+
+    /// Bytes of memory, by estimate.
+    var bytes: Int { index.snapshot.bytes + index.backlogBytes + owned.bytes(of: index.snapshot.count) }
 
     /// The last cancelled ones, at most ``limit``, in the order of their cancellations.
     static func newest(_ events: [(id: EventID, event: HeldEvent)]) -> ArraySlice<(id: EventID, event: HeldEvent)> {
@@ -46,9 +53,11 @@ struct CancelledEvents: Sendable {
         for (id, outcome) in concerned {
             if outcome.isWithdrawn {
                 batch.remove(id)
+                if let owner = index.snapshot.event(id)?.owner { owned.change(id, of: owner, isHeld: false) }
             } else if let event = outcome.cancelled {
                 batch.put(id, event)
                 order.append(id)
+                owned.change(id, of: event.owner, isHeld: true)
                 now = max(now, event.note.time)
             }
         }
@@ -64,6 +73,7 @@ struct CancelledEvents: Sendable {
             if let event = snapshot.event(oldest) {
                 guard snapshot.count - removed > Self.limit || !Self.shows(event.eventNote.time, at: now) else { break }
                 batch.remove(oldest)
+                owned.change(oldest, of: event.owner, isHeld: false)
                 removed += 1
             }
             order.removeFirst()

@@ -37,10 +37,7 @@ package final class EventsInMemory: Sendable {
     var count: Int { index.snapshot.count }
 
     /// An earlier state counts while a reader holds it.
-    var bytes: Int {
-        let cancelled = beside.withLock { $0?.cancelled.index }
-        return presentBytes + index.backlogBytes + (cancelled.map { $0.snapshot.bytes + $0.backlogBytes } ?? 0)
-    }
+    var bytes: Int { presentBytes + index.backlogBytes + (beside.withLock { $0?.cancelled.bytes } ?? 0) }
 
     private var presentBytes: Int {
         let snapshot = index.snapshot
@@ -53,6 +50,13 @@ package final class EventsInMemory: Sendable {
     /// The ids of a user's live events before an event, newest first; `nil` while nothing is loaded.
     func page(of owner: UserID, before event: EventID?, limit: Int) -> [EventID]? {
         beside.withLock { $0?.owned.page(of: owner, before: event, limit: limit) }
+    }
+
+    /// The ids of a user's newest events, live ones and those that were cancelled lately; `nil` while nothing is loaded.
+    func newest(of owner: UserID, limit: Int) -> [EventID]? {
+        beside.withLock { beside in
+            beside.map { [$0.owned, $0.cancelled.owned].flatMap { $0.page(of: owner, before: nil, limit: limit) } }
+        }
     }
 
     /// The live events and those that were cancelled lately, at one position; `nil` while nothing is loaded.

@@ -1,7 +1,7 @@
 internal import SpatialIndex
 internal import Users
 
-/// The ids of each user's live events, for the list of own events and the quota: about 30 bytes an event.
+/// The ids of each user's events of one index, for lists, calendars and the quota: about 30 bytes an event.
 ///
 /// 16 users with neighbouring numbers share an array. An array for each user would take 80 bytes for one event, and a larger dictionary
 /// holds commits up for longer when it grows.
@@ -35,8 +35,8 @@ struct OwnedEvents: Sendable {
             let old = before.event(id)?.owner
             let new = outcome.event?.owner
             guard old != new else { continue }
-            if let old { change(id, of: old, isLive: false) }
-            if let new { change(id, of: new, isLive: true) }
+            if let old { change(id, of: old, isHeld: false) }
+            if let new { change(id, of: new, isHeld: true) }
         }
     }
 
@@ -49,17 +49,17 @@ struct OwnedEvents: Sendable {
         for number in Array(groups.keys) { groups[number]?.sort { $0 < $1 } }
     }
 
-    private mutating func change(_ id: EventID, of owner: UserID, isLive: Bool) {
+    mutating func change(_ id: EventID, of owner: UserID, isHeld: Bool) {
         let group = Self.group(of: owner)
-        Self.change((owner.rawValue, id.rawValue), in: &groups[group, default: []], isLive: isLive)
+        Self.change((owner.rawValue, id.rawValue), in: &groups[group, default: []], isHeld: isHeld)
         if groups[group]?.isEmpty == true { groups[group] = nil }
     }
 
-    private static func change(_ entry: Entry, in group: inout [Entry], isLive: Bool) {
+    private static func change(_ entry: Entry, in group: inout [Entry], isHeld: Bool) {
         let index = index(of: entry, in: group)
         let isThere = index < group.count && group[index] == entry
-        if isLive, !isThere { group.insert(entry, at: index) }
-        if !isLive, isThere { group.remove(at: index) }
+        if isHeld, !isThere { group.insert(entry, at: index) }
+        if !isHeld, isThere { group.remove(at: index) }
     }
 
     private func entries(of owner: UserID, before id: Int64) -> ArraySlice<Entry> {

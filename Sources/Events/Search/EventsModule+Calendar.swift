@@ -34,8 +34,10 @@ public struct CalendarRequest: Sendable, Hashable {
 extension EventsModule {
     /// Maximum numbers of events of a calendar: that go on or come, that are over, and that were cancelled.
     private static let (nextOfCalendar, lastOfCalendar, cancelledOfCalendar) = (400, 100, 100)
-    /// Maximum number of events that are looked through for a calendar.
+    /// Maximum number of events that are looked through for the calendar of an area.
     private static let calendarLimit = 5_000
+    /// Maximum numbers of a user's newest events and attendances that are looked through: the default quota of live events.
+    public static let ownCalendarLimit = 10_000
     /// How far a calendar reaches in milliseconds, and the shortest time to which it is halved. It goes back for a twelfth of the time.
     private static let (longestCalendar, shortestCalendar) = (Int64(365 * 86_400_000), Int64(365 * 86_400_000 / 256))
     /// From 1970 to 2099. Readers fail at the first and the last years that an event may have, and show nothing of the whole calendar.
@@ -99,6 +101,29 @@ extension EventsModule {
                 try await readEvent(id, for: caller, whole: { _ in true }).event.event()
             }
         return EventCalendar(events: [event], origin: try await knownOrigin())
+    }
+
+    /// The events that a user owns or attends, with all their texts, however far their times are.
+    /// - Parameter attended: the events that the user attends, cancelled ones too
+    /// - Throws: ``IndexNotInUseError``, `PostgresError`, `FormatError`, `CancellationError`
+    public func calendar(of user: UserID, attending attended: [EventID]) async throws -> EventCalendar {
+        let (live, cancelled) = try calendarSnapshots()
+        guard let own = index?.content.newest(of: user, limit: Self.ownCalendarLimit) else { throw IndexNotInUseError() }
+        let (ids, now) = (Set(own + attended), dependencies.now())
+        var gone = ids.filter { live.event($0) == nil }.compactMap { cancelled.event($0) }
+            .filter { CancelledEvents.shows($0.eventNote.time, at: now) }
+        // The last cancelled ones first: a note begins with its time.
+        gone.sort { ($0.note, $0.id) > ($1.note, $1.id) }
+        let listed = try Self.events(
+            ids.compactMap { live.event($0) }, Array(gone.prefix(Self.cancelledOfCalendar)), at: now)
+        let rows = try await Self.events(listed.filter { !$0.isCancelled }.map(\.id), in: database)
+        // A row may be newer than the index: what was hidden or erased since then has gone, and any other change may wait.
+        let events = listed.compactMap { event in
+            if event.isCancelled { return event }
+            guard let row = rows[event.id], !row.isHidden else { return nil }
+            return row.isCancelled || !Self.isReadable(row.details.place) ? event : row
+        }
+        return EventCalendar(events: events, origin: try await knownOrigin())
     }
 
     /// Returns an event that was cancelled within 30 days, without description and link; `nil` for any other event.

@@ -8,8 +8,8 @@ extension EventCalendar {
     /// - Parameters:
     ///   - name: of a feed, which a calendar program asks for again each hour; `nil` for events to be imported once
     ///   - origin: of the events' pages; `nil` if they have none
-    ///   - source: path and query of the feed at that origin
-    func iCalendar(name: String?, origin: Origin?, source: String = "") -> [UInt8] {
+    ///   - source: path and query of the feed at that origin; `nil` for a secret one
+    func iCalendar(name: String?, origin: Origin?, source: String? = nil) -> [UInt8] {
         var writer = CalendarWriter()
         writer.line("BEGIN", "VCALENDAR")
         writer.line("VERSION", "2.0")
@@ -20,7 +20,7 @@ extension EventCalendar {
             writer.text("X-WR-CALNAME", name)
             writer.line("REFRESH-INTERVAL;VALUE=DURATION", "PT1H")
             writer.line("X-PUBLISHED-TTL", "PT1H")
-            if let origin, source.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) {
+            if let origin, let source, source.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) {
                 writer.uri("SOURCE;VALUE=URI", "\(origin)\(source)")
             }
         }

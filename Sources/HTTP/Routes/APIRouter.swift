@@ -44,7 +44,9 @@ public struct APIRouter: Sendable {
     private static func cors(allowing origins: CORSOrigins, to routes: [Route]) -> [any Middleware] {
         guard origins != .none else { return [] }
         return [
-            CORS(allowing: origins, methods: methods(of: routes), requestHeaders: requestHeaders, exposedHeaders: exposedHeaders)
+            CORS(
+                allowing: origins, except: [CalendarRoutes.ownPath], methods: methods(of: routes), requestHeaders: requestHeaders,
+                exposedHeaders: exposedHeaders)
         ]
     }
 

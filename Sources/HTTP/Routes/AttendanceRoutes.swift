@@ -9,7 +9,10 @@ internal import Users
 extension Module {
     public static let attendances = Module(
         .attendances, of: .events, make: { AttendancesModule($0) },
-        routes: { AttendanceRoutes(attendances: $0, api: $1).all + AttendanceListRoutes(attendances: $0, api: $1).all })
+        routes: {
+            AttendanceRoutes(attendances: $0, api: $1).all + AttendanceListRoutes(attendances: $0, api: $1).all
+                + CalendarRoutes(attendances: $0, api: $1).all
+        })
 }
 
 private struct AttendanceRoutes: Sendable {

@@ -12,7 +12,6 @@ extension Module {
         routes: {
             EventRoutes(events: $0, api: $1).all + EventSearchRoutes(events: $0, api: $1).all
                 + EventChangeRoutes(events: $0, api: $1).all + OwnEventRoutes(events: $0, api: $1).all
-                + CalendarRoutes(events: $0, api: $1).all
         })
 }
 

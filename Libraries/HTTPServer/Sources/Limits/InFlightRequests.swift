@@ -36,7 +36,7 @@ public final class InFlightRequests: Sendable {
 
     /// Counts a request, or refuses it.
     /// - Returns: whether the request may begin; then `end(_:)` must be called once
-    func begin(_ limit: Limit) -> Bool {
+    public func begin(_ limit: Limit) -> Bool {
         state.withLock { state in
             guard state.counts[limit.rawValue] < maximum(limit) else {
                 state.refused += 1
@@ -47,7 +47,8 @@ public final class InFlightRequests: Sendable {
         }
     }
 
-    func end(_ limit: Limit) { state.withLock { $0.counts[limit.rawValue] -= 1 } }
+    /// Ends a request that ``begin(_:)`` counted.
+    public func end(_ limit: Limit) { state.withLock { $0.counts[limit.rawValue] -= 1 } }
 
     private func maximum(_ limit: Limit) -> Int {
         switch limit {

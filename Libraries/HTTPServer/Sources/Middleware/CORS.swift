@@ -45,19 +45,23 @@ public struct CORS: Middleware {
     private static let preflightSeconds = 7_200
 
     private let origins: CORSOrigins
+    private let closed: Set<String>
     private let methods: String
     private let requestHeaders: String
     private let exposedHeaders: String
 
     /// - Parameters:
+    ///   - closed: templates of routes that no page of another origin may read
     ///   - methods: the methods that pages may use
     ///   - requestHeaders: the request fields that pages may set
     ///   - exposedHeaders: the response fields that pages may read
     public init(
-        allowing origins: CORSOrigins, methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete],
+        allowing origins: CORSOrigins, except closed: Set<String> = [],
+        methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .patch, .delete],
         requestHeaders: [HTTPField.Name] = [.accept, .contentType], exposedHeaders: [HTTPField.Name] = []
     ) {
         self.origins = origins
+        self.closed = closed
         self.methods = methods.map(\.rawValue).joined(separator: ", ")
         self.requestHeaders = requestHeaders.map(\.canonicalName).joined(separator: ", ")
         self.exposedHeaders = exposedHeaders.map(\.canonicalName).joined(separator: ", ")
@@ -77,7 +81,7 @@ public struct CORS: Middleware {
     }
 
     public func finish(_ response: inout Response, for request: Request, _ context: RequestContext) {
-        if origins == .none { return }
+        if origins == .none || context.route.map({ closed.contains($0.template) }) == true { return }
         if let origin = allowedOrigin(request) {
             response.headers[.accessControlAllowOrigin] = origin
             if !exposedHeaders.isEmpty { response.headers[.accessControlExposeHeaders] = exposedHeaders }
