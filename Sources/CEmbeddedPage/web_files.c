@@ -54,6 +54,9 @@ static const unsigned char dom_js[] = {
 static const unsigned char event_js[] = {
 #embed "page/event.js"
 };
+static const unsigned char filter_js[] = {
+#embed "page/filter.js"
+};
 static const unsigned char form_js[] = {
 #embed "page/form.js"
 };
@@ -68,6 +71,9 @@ static const unsigned char map_js[] = {
 };
 static const unsigned char place_js[] = {
 #embed "page/place.js"
+};
+static const unsigned char search_js[] = {
+#embed "page/search.js"
 };
 static const unsigned char session_js[] = {
 #embed "page/session.js"
@@ -127,11 +133,13 @@ static const struct web_file files[] = {
     FILE("details.js", details_js),
     FILE("dom.js", dom_js),
     FILE("event.js", event_js),
+    FILE("filter.js", filter_js),
     FILE("form.js", form_js),
     FILE("ground.js", ground_js),
     FILE("list.js", list_js),
     FILE("map.js", map_js),
     FILE("place.js", place_js),
+    FILE("search.js", search_js),
     FILE("session.js", session_js),
     FILE("texts.js", texts_js),
     FILE("time.js", time_js),

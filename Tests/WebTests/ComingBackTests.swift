@@ -290,6 +290,37 @@ import Testing
         try await live.untilListed(["Own"])
     }
 
+    @Test(.live()) func `the address of one's calendar has a dialog of its own, shows what one adds, and is no way back`()
+        async throws
+    {
+        let page = live.page
+        try await live.open()
+        _ = try await Self.signUp(live, "Own")
+        try await page.press(button: "Keep a way back")
+        #expect(try await !page.text("#way").contains("calendar"))
+        try await page.press(button: "Close")
+        try await page.press(button: "Your events in your calendar")
+        // What a finder could do stands there before there is anything to find.
+        #expect(try await page.text("#way").contains("Anybody who finds the address can read which events you add and attend."))
+        #expect(try await page.evaluate("fetch('/v1/users/me/passes').then((answer) => answer.text())") == "[]")
+        try await page.press(button: "Make an address")
+        try await page.until("document.querySelector('\(Self.secret)')")
+        let address = try await page.text(Self.secret)
+        let found = try #require(address.wholeMatch(of: /http:\/\/127\.0\.0\.1:[0-9]+\/v1\/calendars\/([0-9A-Z]{26})\.ics/))
+        let feed = try await exchange("GET", address)
+        #expect(feed.status == 200 && feed.body.contains("\r\nSUMMARY:Own\r\n"))
+        try await page.open("\(live.address)/back#\(found.1)")
+        try await page.press(button: "Continue")
+        try await page.until("\(Self.problem).startsWith('No user has this link or code.')")
+        try await page.press(button: "Close")
+        try await page.press(button: "Your events in your calendar")
+        try await page.until("document.querySelector('#way [role=status]').textContent.startsWith('The address of ')")
+        try await page.press(button: "End the address")
+        try await page.until("document.querySelector('#way [role=status]').textContent === 'No address works now.'")
+        #expect(try await exchange("GET", address).status == 404)
+        try await page.discardComplaints()
+    }
+
     /// Whether each button of the dialog comes to the screen when the dialog scrolls to it, and nothing is wider than the screen.
     private static let isUsable = """
         [...document.querySelectorAll("#way :is(button, input)")].filter((e) => e.checkVisibility()).every((e) => {

@@ -19,7 +19,7 @@ import Testing
             (320, 640), (700, 500), (800, 600), (1000, 700), (1030, 700), (1160, 700), (1200, 800), BrowserPage.phone,
         ] {
             try await page.resize(width, height, isMobile: width < 600)
-            #expect(try await page.evaluate(LivePage.heightsOfHead) == JSON(1), "\(width)")
+            #expect(try await page.evaluate(LivePage.isMovedByStates) == .bool(false), "\(width)")
         }
         try await page.click("#list button")
         try await page.until("!document.getElementById('details-view').hidden")
@@ -89,9 +89,11 @@ import Testing
         try await live.open()
         try await live.untilListed(1)
         try await page.tab(to: "e.className === 'skip'")
-        try await page.tab(to: "e.name === 'when'")
-        try await page.tab(to: "e.name === 'mine'")
         try await page.tab(to: "e.id === 'add'")
+        try await page.tab(to: "e.id === 'words'")
+        try await page.tab(to: "e.name === 'mine'")
+        try await page.tab(to: "e.name === 'when'")
+        try await page.tab(to: "e.name === 'kind'")
         try await page.tab(to: "e.id === 'map'")
         let before = try await page.evaluate("location.hash").text
         try await page.key("ArrowDown", code: 40)

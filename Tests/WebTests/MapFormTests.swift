@@ -136,7 +136,7 @@ import Testing
         try await page.fill("#field-ended_at", "")
         try await page.press(button: "Add the event")
         try await live.untilDetails("Far future")
-        try await page.until("document.getElementById('announcement').textContent.includes('choose “Any time”')")
+        try await page.until("document.getElementById('announcement').textContent.includes('what you chose above hides it')")
     }
 
     @Test func `a time of which a part is missing is not sent, neither with a new event nor with a change`() async throws {

@@ -79,7 +79,7 @@ import Testing
         try await live.open()
         try await live.page.until("document.getElementById('list-title').textContent === 'No events yet'")
         let isWider = try await live.page.evaluate(
-            "[...document.querySelectorAll('header *, #panel *')].filter((e) => e.getBoundingClientRect().right > innerWidth).map((e) => e.outerHTML)"
+            "[...document.querySelectorAll('header *, #search *, #panel *')].filter((e) => e.getBoundingClientRect().right > innerWidth).map((e) => e.outerHTML)"
         )
         #expect(isWider == [], "wider than a phone")
         try await live.page.until("document.documentElement.scrollWidth <= innerWidth", within: .seconds(3))

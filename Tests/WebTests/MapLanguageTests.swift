@@ -28,12 +28,12 @@ import Testing
         // A message does not move the page where texts are longer, and a number without a short form fits its circle.
         for (width, height) in [(1030, 700), (1160, 700), (1200, 800)] {
             try await page.resize(width, height)
-            #expect(try await page.evaluate(LivePage.heightsOfHead) == JSON(1), "\(width)")
+            #expect(try await page.evaluate(LivePage.isMovedByStates) == .bool(false), "\(width)")
         }
         let fitting = """
             import(document.body.dataset.assets + "/list.js").then(({ showList }) => {
                 const clusters = [1234, 123456, 1234567].map((count) => ({ count, lat: count, lon: 0 }));
-                showList({ kind: "clusters", clusters, total: 0 }, { cityOf: () => null });
+                showList({ kind: "clusters", clusters, total: 0 }, { cityOf: () => null, orderOf: () => null });
                 const circles = [...document.querySelectorAll("#list .cluster")].filter((circle) => circle.checkVisibility());
                 return circles.filter(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth).length;
             })
@@ -115,11 +115,16 @@ import Testing
             try await Self.expectBracketed("the way back", page)
             try await page.key("Escape", code: 27)
             try await page.until("!document.getElementById('way').open")
+            try await page.click("#who button:nth-of-type(2)")
+            try await page.until("document.querySelectorAll('#way .buttons button').length > 1")
+            try await Self.expectBracketed("the address of the calendar", page)
+            try await page.key("Escape", code: 27)
+            try await page.until("!document.getElementById('way').open")
             try await page.click("#return")
             try await page.until("document.getElementById('pass')")
             try await Self.expectBracketed("the return", page)
             try await live.open("map=12/10/10&when=any", language: Self.language)
-            try await page.until("document.querySelector('#list-note button')")
+            try await page.until("document.querySelector('#list [data-key^=near]')")
             try await Self.expectBracketed("an empty view", page)
             try await live.send("DELETE", "/v1/events/\(id)")
             try await live.open("map=12/52.52/13.4&when=any&event=\(id)", language: Self.language)
@@ -204,7 +209,7 @@ import Testing
     /// The visible texts and labels without brackets, except for values of events, names of places and the formats of `Intl`.
     private static let unbracketed = """
         (() => {
-            const other = ".leaflet-control-attribution, .leaflet-control-scale, .city, .cluster, .pin, .sheet, .secret, time, "
+            const other = ".leaflet-control-attribution, .leaflet-control-scale, .city, .far, .cluster, .pin, .sheet, .secret, time, "
                 + "[dir=auto], [translate=no], [target=_blank], #field-time_zone";
             const isRead = (text) => /\\p{L}/u.test(text) && !/^\\[.*\\]$/su.test(text.trim());
             const isShown = (element) => element.closest("select")?.checkVisibility() ?? element.checkVisibility();
@@ -227,7 +232,7 @@ import Testing
 
     /// What of the page is wider than the screen, or reaches beyond one of its sides.
     private static let overflowing = """
-        [...document.querySelectorAll("header, header *, #panel, #panel *, #near, #announcement, dialog[open], dialog[open] *")]
+        [...document.querySelectorAll("header, header *, #filters, #search *, #filters > .toggle, #status, #panel, #panel *, #near, #announcement, dialog[open], dialog[open] *")]
             .filter((element) => element.checkVisibility() && !element.closest(".hidden, option"))
             .filter((element) => (({ left, right }) => left < -1 || right > innerWidth + 1)(element.getBoundingClientRect()))
             .map((element) => element.outerHTML.slice(0, 200))

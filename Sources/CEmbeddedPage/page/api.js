@@ -110,7 +110,8 @@ const longestPauseSeconds = 60;
 export const pauseMilliseconds = (error, failures) =>
   1000 * Math.min(longestPauseSeconds, Math.max(error.pauseSeconds, shortestPauseSeconds * (error.status === 0 ? 1 : 2 ** (failures - 1))));
 
-const query = (fields) =>
+/** Fields as the query of a URL, without those that have no value. */
+export const query = (fields) =>
   new URLSearchParams(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)).toString();
 
 /** A list without events is an object with a message in v1. */
@@ -119,8 +120,8 @@ const events = ({ data, ...rest }) => ({ events: Array.isArray(data) ? data : []
 /** The box of everything. */
 export const world = "-180,-90,180,90";
 
-export const inBox = async (box, window, limit, signal) =>
-  events(await request("GET", `/v1/events?${query({ bbox: box, ...window, limit })}`, { signal }));
+export const inBox = async (box, filter, limit, signal) =>
+  events(await request("GET", `/v1/events?${query({ bbox: box, ...filter, limit })}`, { signal }));
 
 /** The API's limit of a page. */
 export const pageLimit = 1000;
@@ -138,20 +139,20 @@ async function inPages(path, pages, options) {
 }
 
 /** The events of a box, which may be more than a map can show, and their number. */
-export async function place(box, window, zoom, pages, signal) {
-  const found = await inPages(`/v1/events?${query({ bbox: box, ...window, limit: pageLimit })}`, pages, { signal });
-  const counted = found.more ? (await clusters(box, window, zoom, signal)).clusters : [];
+export async function place(box, filter, zoom, pages, signal) {
+  const found = await inPages(`/v1/events?${query({ bbox: box, ...filter, limit: pageLimit })}`, pages, { signal });
+  const counted = found.more ? (await clusters(box, filter, zoom, signal)).clusters : [];
   return { ...found, total: found.more ? counted.reduce((sum, { count }) => sum + count, 0) : found.events.length };
 }
 
 const widestKilometres = 50_000;
 
 /** The events around a place, the nearest first. */
-export const nearest = async ({ lat, lon }, window, limit, signal) =>
-  events(await request("GET", `/v1/events/nearests?${query({ lat, lon, radius: widestKilometres, ...window, limit })}`, { signal })).events;
+export const nearest = async ({ lat, lon }, filter, limit, signal) =>
+  events(await request("GET", `/v1/events/nearests?${query({ lat, lon, radius: widestKilometres, ...filter, limit })}`, { signal })).events;
 
-export async function clusters(box, window, zoom, signal) {
-  const { data, position } = await request("GET", `/v1/events/clusters?${query({ bbox: box, zoom, ...window })}`, { signal });
+export async function clusters(box, filter, zoom, signal) {
+  const { data, position } = await request("GET", `/v1/events/clusters?${query({ bbox: box, zoom, ...filter })}`, { signal });
   return { clusters: Array.isArray(data) ? data : [], position };
 }
 

@@ -1,16 +1,18 @@
 // The map page: map, list, details and form, and what each does to the others.
 import * as api from "./api.js";
-import { goOnBack, lookAtWay, showReturn, showWayBack } from "./back.js";
+import { goOnBack, lookAtWay, showCalendar, showReturn, showWayBack } from "./back.js";
 import { showDetails, showNotice, updateClock, updateGuests } from "./details.js";
-import { announce, byID, confirmed, isComposed, showStatus } from "./dom.js";
+import { announce, byID, confirmed, copy, element, isComposed, showStatus } from "./dom.js";
+import { keyOf, queryOf, searched, shown } from "./filter.js";
 import { EventForm } from "./form.js";
 import { cityOf, loadCities, loadZones } from "./ground.js";
 import { distanceText, highlight, showEmptyServer, showErasing, showList, showSignUp, showWho } from "./list.js";
 import { closeZoom, EventMap, placeKey, streetZoom } from "./map.js";
 import * as place from "./place.js";
+import { addSearch } from "./search.js";
 import * as session from "./session.js";
 import { text } from "./texts.js";
-import { followClock, comingWindowOf, groupOf, isWithin, shortSpan, windowOf, zone } from "./time.js";
+import { followClock, comingWindowOf, groupOf, shortSpan, zone } from "./time.js";
 import { View } from "./view.js";
 
 const world = { lat: 25, lon: 10, zoom: 2 };
@@ -31,14 +33,21 @@ let opening = null;
 /** Where the visitor is; null before the visitor tells. */
 let visitor = null;
 /** How many of the nearest events are read. */
-const nearCount = 3;
+const nearCount = 20;
+/** The zoom that shows a city. */
+const cityZoom = 11;
+/** Whether the list has the nearest events first. */
+let isByDistance = false;
 /** The search for the event that is nearest to an empty view. */
 let looking = new AbortController();
 
 const isMine = (event) => session.currentUser() !== null && event.owner.id === session.currentUser();
 const distanceOf = (event) => (visitor === null ? null : distanceText(visitor, event));
-const rows = { open, more, isMine, distanceOf, hint: (id) => map.hint(id), zoom, cityOf: (cluster) => cityOf(cluster, cities)?.name };
-const kindOf = (event) => (isMine(event) ? "mine" : groupOf(event) === "earlier" ? "past" : "");
+const rows = {
+  open, more, isMine, distanceOf, orderOf: () => (isByDistance ? visitor : null), hint: (id) => map.hint(id), zoom,
+  cityOf: (cluster) => cityOf(cluster, cities)?.name,
+};
+const kindOf = (event) => [isMine(event) && "mine", groupOf(event) === "earlier" && "past"].filter(Boolean).join(" ");
 const labelOf = (event) => [event.name, shortSpan(event)];
 
 // Panel: list, details or form.
@@ -91,7 +100,7 @@ function toList() {
 
 function showEvents(id = null) {
   toList();
-  (document.querySelector(id === null ? opener : `[data-key="event-${id}"] button`) ?? byID("list-title")).focus?.();
+  (document.querySelector(id === null ? opener : `:is([data-key="event-${id}"], [data-key="near-${id}"]) button`) ?? byID("list-title")).focus?.();
 }
 
 /** @param zoom the least zoom of the map, which then moves to the event  @param isAgain whether the details are shown already */
@@ -218,7 +227,7 @@ async function write(event, tag = null, draft = null) {
     close: closeForm, zones: loadZones(assets),
     moved: (lat, lon, zoom) => { map.draft({ lat, lon }); map.show(lat, lon, zoom); },
     saved: async (id, event, isNew) => {
-      const isHidden = !isWithin(event, state.when);
+      const isHidden = shown([event], state).length === 0;
       announce(text(isHidden ? "form.saved.hidden" : isNew ? "form.saved.new" : "form.saved.changed"));
       map.show(event.lat, event.lon);
       await view.reload();
@@ -237,7 +246,7 @@ async function write(event, tag = null, draft = null) {
 /** A burst of changes makes the list once. */
 const listMilliseconds = 50;
 let listing = null;
-/** The place whose events are listed alone: { key } of events that are shown, { box, lat, lon } of a cluster; null for all. */
+/** The place whose events are listed alone: { key, keys } of events that are shown, { box, lat, lon } of a cluster; null for all. */
 let listed = null;
 /** The events that came since the list was made. */
 const fresh = new Set();
@@ -254,7 +263,7 @@ function listNow(content) {
 function listedPlace(content) {
   if (listed?.box) return content.place ? { key: listed.box, ...content.place } : null;
   if (listed === null) return null;
-  const events = (content.events ?? []).filter((event) => placeKey(event) === listed.key);
+  const events = (content.events ?? []).filter((event) => listed.keys.has(placeKey(event)));
   if (events.length === 0) listed = null;
   return listed && { ...listed, events, total: events.length, more: false };
 }
@@ -268,11 +277,11 @@ function listSoon(content) {
 
 /** Opens a cluster: the event of one, its part of the map, or the list of its events where no zoom divides it. */
 async function zoom({ count, bbox }) {
-  const only = count === 1 ? await api.inBox(bbox.join(), windowOf(state.when), 2).catch(() => null) : null;
+  const only = count === 1 ? await api.inBox(bbox.join(), queryOf(state), 2).catch(() => null) : null;
   if (only?.events.length === 1) return open(only.events[0].id);
   const cluster = map.view.zoom < closeZoom ? null : place.placeOfCluster(bbox, map.isClosest);
   if (cluster === null) map.showBox(bbox);
-  else list({ ...cluster, zoom: map.view.zoom, when: state.when });
+  else list({ ...cluster, zoom: map.view.zoom, filter: keyOf(state) });
 }
 
 /** Lists the events of one place; of all places if it is null. */
@@ -305,6 +314,7 @@ const map = new EventMap(byID("map"), state.view ?? world, {
 const view = new View({
   shown(content) {
     hasEvents ||= content.kind === "clusters" || content.events.length > 0;
+    showSubscription(content);
     if (content.kind === "clusters") map.showClusters(content.clusters);
     else map.showEvents(content.events, kindOf, labelOf);
     fresh.clear();
@@ -345,12 +355,12 @@ const view = new View({
 });
 
 function load() {
-  const { when, mine } = state;
+  const { when, kind, words, mine } = state;
   const { zoom } = map.view;
   // The list of a cluster goes with the cluster.
-  const isThere = listed?.box && !mine && listed.when === when && listed.zoom === zoom && map.contains(listed.lat, listed.lon);
+  const isThere = listed?.box && !mine && listed.filter === keyOf(state) && listed.zoom === zoom && map.contains(listed.lat, listed.lon);
   if (listed?.box && !isThere) listed = null;
-  view.load({ bounds: map.bounds, zoom, when, mine, listed: listed?.box ?? null });
+  view.load({ bounds: map.bounds, zoom, filter: { when, kind, words }, mine, listed: listed?.box ?? null });
 }
 const save = () => place.write({ ...state, view: map.view });
 
@@ -360,18 +370,22 @@ function returned() {
   else openAgain();
 }
 
-/** The events of the chosen time around a place that are not over, the nearest first. */
-const comingAround = (place, signal) => api.nearest(place, comingWindowOf(state.when), nearCount, signal);
+/** The events of the filter around a place that are not over, the nearest first. */
+async function comingAround(place, signal) {
+  const window = comingWindowOf(state.when);
+  return window === null ? [] : api.nearest(place, { ...queryOf(state), ...window }, nearCount, signal);
+}
 
-/** Nothing is in view: says what is nearest. The search before ends. */
+/** Nothing is in view: lists what is nearest. The search before ends. */
 async function lookFurther(content) {
   looking.abort();
   looking = new AbortController();
+  delete content.nearest;
   const isNear = visitor !== null && map.contains(visitor.lat, visitor.lon);
   const here = isNear ? visitor : map.view;
-  const [event] = await comingAround(here, looking.signal).catch(() => []);
-  if (event === undefined || content !== view.content || content.events.length > 0) return;
-  content.nearest = { event, distance: distanceText(here, event), isFromVisitor: isNear };
+  const events = await comingAround(here, looking.signal).catch(() => []);
+  if (events.length === 0 || content !== view.content || content.events.length > 0) return;
+  content.nearest = { events, here, isFromVisitor: isNear };
   listNow(content);
 }
 
@@ -386,19 +400,54 @@ async function lookForEvents() {
 const filters = byID("filters").elements;
 
 function showFilters() {
-  filters.when.value = state.when;
+  // A day is none of the choices.
+  for (const choice of filters.when) choice.checked = choice.value === state.when;
+  // A date is typed part by part.
+  if (document.activeElement !== filters.day) filters.day.value = place.isDay(state.when) ? state.when : "";
+  for (const choice of filters.kind) choice.checked = choice.value === (state.kind ?? "");
+  if (document.activeElement !== filters.words) filters.words.value = state.words;
   filters.mine.checked = state.mine;
 }
 
-byID("filters").addEventListener("change", async () => {
-  const chosen = { when: filters.when.value, mine: filters.mine.checked };
+async function filter(chosen) {
   if (!(await leavesForm())) return showFilters();
   Object.assign(state, chosen, { event: null });
+  showFilters();
   toList();
   load();
   leaveEntry();
+}
+
+byID("kinds").append(...place.kinds.map((kind) => element(
+  "label", {}, element("input", { type: "radio", name: "kind", value: kind }), element("span", {}, text(`kind.${kind}`)))));
+byID("filters").addEventListener("change", ({ target: { name, value, checked } }) => {
+  if (name === "mine") filter({ mine: checked });
+  else if (name === "kind") filter({ kind: value || null });
+  else if (name === "when" || place.isDay(value)) filter({ when: value });
 });
 byID("filters").addEventListener("submit", (submission) => submission.preventDefault());
+addSearch({
+  cities: () => cities,
+  go: ({ lat, lon }, isCity) => map.setView({ lat, lon, zoom: isCity ? cityZoom : Math.max(closeZoom, map.view.zoom) }),
+  look: (typed) => { if (searched(typed) !== state.words) filter({ words: searched(typed) }); },
+});
+
+/** Offers the calendar of what is in view. */
+function showSubscription({ area, kind }) {
+  const [part, [link, button, address]] = [byID("subscription"), byID("subscription").children];
+  api.isPublic.then((isPublic) => { part.hidden = kind === "mine" || !isPublic; });
+  const path = `${location.host}/v1/events.ics?${api.query({ bbox: area, category: state.kind, q: state.words || null })}`;
+  link.href = `webcal://${path}`;
+  if (address.textContent.endsWith(path)) return;
+  address.textContent = `${location.protocol}//${path}`;
+  address.hidden = true;
+  button.onclick = async () => announce(text((await copy(address)) ? "event.copied" : "event.selected"));
+}
+
+byID("order").addEventListener("click", () => {
+  isByDistance = !isByDistance;
+  listNow(view.content);
+});
 function addEvent() {
   const { lat, lon, zoom } = map.view;
   return write(zoom < closeZoom ? {} : { lat: Number(lat.toFixed(6)), lon: Number(lon.toFixed(6)) });
@@ -428,10 +477,12 @@ byID("near").addEventListener("click", () => {
 
 async function showNear(here) {
   visitor = here;
+  isByDistance = true;
+  listNow(view.content);
   const near = state.mine ? [] : await comingAround(here).catch(() => []);
   const [first] = near;
-  // With the nearest event those that are not much further.
-  const last = near.findLast((event) => place.kilometres(here, event) <= 2 * place.kilometres(here, first)) ?? null;
+  // With the nearest event two more that are not much further.
+  const last = near.slice(0, 3).findLast((event) => place.kilometres(here, event) <= 2 * place.kilometres(here, first)) ?? null;
   if (map.showVisitor(here, last)) announce(text("map.near.distance", { distance: distanceText(here, first) }));
 }
 document.addEventListener("keydown", (press) => {
@@ -451,7 +502,7 @@ window.addEventListener("popstate", async () => {
   if (form !== null && !(await leavesForm())) return save();
   // The same view and filter have the same list: its rows stay as they are.
   const isMoved = next.view !== null && place.viewText(next.view) !== place.viewText(map.view);
-  const isOther = isMoved || next.when !== state.when || next.mine !== state.mine;
+  const isOther = isMoved || keyOf(next) !== keyOf(state) || next.mine !== state.mine;
   Object.assign(state, next);
   showFilters();
   if (isMoved) map.setView(state.view);
@@ -465,7 +516,7 @@ byID("return").addEventListener("click", () => showReturn());
 function showVisitor() {
   const moved = session.movedUser();
   const sentence = moved === null ? "" : session.movedText(moved);
-  showWho(session.currentUser(), sentence, { keep: showWayBack, forget: session.forget, erase });
+  showWho(session.currentUser(), sentence, { keep: showWayBack, subscribe: showCalendar, forget: session.forget, erase });
 }
 
 /** Erases the visitor, and shows how far that has come. */
@@ -495,6 +546,7 @@ session.onUserChange((id, moved) => {
 
 // Start.
 showFilters();
+for (const choice of byID("filters").querySelectorAll(":checked")) choice.parentElement.scrollIntoView({ inline: "center" });
 showVisitor();
 goOnBack();
 session.restore();

@@ -39,24 +39,30 @@ const send = (method, path, options) => request(method, path, options).catch((er
   throw error;
 });
 
-/** The kinds of passes, with their names in the keys of texts. */
-const kinds = [
+/** The kinds of passes to come back with, with their names in the keys of texts. */
+const ways = [
   { kind: "recovery", name: "link", read: (pass) => `${location.origin}/back#${pass}` },
   { kind: "transfer", name: "code", read: (pass) => pass.replace(/.{5}$/, " $&") },
 ];
+const calendar = { kind: "calendar", name: "calendar", read: (pass) => `${location.origin}/v1/calendars/${pass}.ics` };
 
-/** Shows the ways back of this browser's user. What a finder could do stands before the buttons that make them. */
-export async function showWayBack(title = text("way.title")) {
+/** Shows the ways back of this browser's user. */
+export const showWayBack = (title = text("way.title")) => showPasses(
+  title, ways,
+  element("p", {}, text("way.move", { id: currentUser() })),
+  element("p", { class: "notice" }, element("strong", {}, text("way.warning")), " ", text("way.warning.more")));
+
+/** Shows the calendar of this browser's user, apart from the ways back: its address goes to another program, and theirs to nobody. */
+export const showCalendar = () => showPasses(text("who.calendar"), [calendar], element("p", { class: "notice" }, text("way.calendar.warning")));
+
+/** @param warnings what a finder could do, before the buttons that make the passes */
+async function showPasses(title, kinds, ...warnings) {
   owner = currentUser();
   const parts = kinds.map(part);
-  show(
-    title,
-    element("p", {}, text("way.move", { id: owner })),
-    element("p", { class: "notice" }, element("strong", {}, text("way.warning")), " ", text("way.warning.more")),
-    ...parts.flatMap(({ elements }) => elements), problem);
+  show(title, ...warnings, ...parts.flatMap(({ elements }) => elements), problem);
   const passes = await send("GET", "/v1/users/me/passes").catch((error) => error);
   if (passes instanceof APIError) problem.textContent = passes.message;
-  else for (const { kind, issued_at: time } of passes.data) parts.find((part) => part.kind === kind).tell(time);
+  else for (const { kind, issued_at: time } of passes.data) parts.find((part) => part.kind === kind)?.tell(time);
 }
 
 /** The part of the dialog that makes and ends passes of one kind. */

@@ -1,4 +1,5 @@
 // Follows the changes of what a list shows: GET /v1/events/changes, server-sent events.
+import { query } from "./api.js";
 
 const longestPauseSeconds = 30;
 /** The pause between two looks at whether the server is there, and the time that it has to answer. */
@@ -23,9 +24,9 @@ export class Changes {
     document.addEventListener("visibilitychange", () => (document.hidden ? this.#close() : this.#openAgain()));
   }
 
-  /** Follows a box and a window from the position of a list on; from now on without one. */
-  follow(box, window, position) {
-    this.#path = `/v1/events/changes?${new URLSearchParams({ bbox: box, ...window })}`;
+  /** Follows what a filter shows of a box, from the position of a list on; from now on without one. */
+  follow(box, filter, position) {
+    this.#path = `/v1/events/changes?${query({ bbox: box, ...filter })}`;
     this.#position = position;
     this.#open();
   }

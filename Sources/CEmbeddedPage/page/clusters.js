@@ -7,7 +7,7 @@ const roomPixels = 46;
 export const diameter = (count) => Math.round(26 + 8 * Math.log10(count));
 
 /** The point of a place on a map with tiles of 256 pixels. */
-function pixel({ lat, lon }, zoom) {
+export function pixel({ lat, lon }, zoom) {
   const size = 256 * 2 ** zoom;
   const sine = Math.sin((Math.max(-85, Math.min(85, lat)) * Math.PI) / 180);
   return { x: (size * (lon + 180)) / 360, y: size * (0.5 - Math.log((1 + sine) / (1 - sine)) / (4 * Math.PI)) };

@@ -62,7 +62,8 @@ export function showNotice(title, note, event, { close, signUp }) {
 /** What leads to the event from elsewhere: its address, its page and a calendar. Where members alone may read, nobody can open them. */
 function ways({ id, name }, { isOver = false } = {}) {
   const path = `/events/${id}`;
-  const page = element("a", { href: path }, text("event.page"));
+  // A language that the address names goes along.
+  const page = element("a", { href: path + location.search }, text("event.page"));
   const address = element("code", { class: "secret", dir: "ltr", hidden: true }, `${location.origin}${path}`);
   const made = element("div", { class: "ways", hidden: true }, element("div", { class: "buttons" }, ...(isOver ? [page] : [
     element("button", { type: "button", onclick: () => share(name, address) }, text("event.share")),

@@ -1,17 +1,15 @@
 // The page of one event: what only a browser knows. The page is complete without it.
-import { announce, byID, element } from "./dom.js";
+import { byID, element, share } from "./dom.js";
 import { text } from "./texts.js";
-import { longSpan } from "./time.js";
+import { clocksDiffer, longSpan } from "./time.js";
 
 const { start, end, zone } = document.querySelector("article").dataset;
-const url = location.origin + location.pathname;
 
-const share = byID("share");
-share.hidden = navigator.share === undefined && navigator.clipboard === undefined;
-share.onclick = () => (navigator.share
-  ? navigator.share({ title: document.title, url }).catch(() => {})
-  : navigator.clipboard.writeText(url).then(() => announce(text("event.copied")), () => {}));
+const address = element("code", { class: "secret", dir: "ltr", hidden: true }, location.origin + location.pathname);
+const button = byID("share");
+button.parentElement.after(address);
+button.hidden = false;
+button.onclick = () => share(document.title, address);
 
-const clock = (timeZone) => new Intl.DateTimeFormat("en", { timeZone, dateStyle: "short", timeStyle: "short" }).format(new Date(start));
 const here = longSpan({ started_at: start, ended_at: end || null });
-if (clock(zone) !== clock()) document.querySelector("time").after(" ", element("small", {}, text("event.here", { time: here })));
+if (clocksDiffer(start, zone)) document.querySelector("time").after(" ", element("small", {}, text("event.here", { time: here })));

@@ -2,17 +2,12 @@
 import * as api from "./api.js";
 import { announce, byID, confirmed, element } from "./dom.js";
 import { streetZoom } from "./map.js";
-import { coordinates, degrees, nearestZone } from "./place.js";
+import { coordinates, degrees, kinds, nearestZone } from "./place.js";
 import { signedIn, storage } from "./session.js";
 import { text } from "./texts.js";
 import {
   bothTimes, clocksDiffer, fromInput, inputValue, knownZone, longSpan, nextHour, offsetOf, timeDoubts, timeErrors, zone,
 } from "./time.js";
-
-/** The kinds of events in the API. */
-const kinds = [
-  "music", "stage", "film", "art", "learning", "sport", "outdoors", "food", "games", "market", "family", "community",
-];
 
 /** The names of zones that the browser knows. */
 const zones = [...new Set(["UTC", ...Intl.supportedValuesOf("timeZone")])];
@@ -254,7 +249,8 @@ export class EventForm {
   #zoneOfPlace() {
     const { time_zone: own, started_at: before } = this.#event;
     const place = nearestZone(this.#places, this.chosen);
-    if (place === null) return this.#zone;
+    // A start of which a part is missing tells nothing.
+    if (place === null || this.#isHalf("started_at")) return this.#zone;
     if (own && place === nearestZone(this.#places, this.#event)) return own;
     const time = this.#isChanged("started_at") ? fromInput(this.#form.elements.started_at.value, place)[0] : before;
     // The year 20 is what a visitor has typed of 2037: clocks were local then.

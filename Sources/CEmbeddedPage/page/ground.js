@@ -18,6 +18,8 @@ const labelRoom = { x: 90, y: 20 };
 /** From the place of a label to its middle, in pixels. */
 const labelDepth = 22;
 const zoneZoom = 6;
+/** A file that does not come after this time is left out. */
+const limitMilliseconds = 30_000;
 const citySources = "© GeoNames, GSHHG, Natural Earth";
 
 const color = (name) => getComputedStyle(document.body).getPropertyValue(name).trim();
@@ -43,7 +45,7 @@ function asHTML(text) {
 }
 
 async function loadRows(path) {
-  const response = await fetch(path);
+  const response = await fetch(path, { signal: AbortSignal.timeout(limitMilliseconds) });
   if (!response.ok) throw new Error(`${path} has status ${response.status}`);
   return (await response.text()).split("\n").filter((line) => line && !line.startsWith("#")).map((line) => line.split("\t"));
 }

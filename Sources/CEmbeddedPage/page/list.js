@@ -20,8 +20,8 @@ export function distanceText(one, other) {
 
 /**
  * @param content what View found
- * @param handlers { open(id), zoom(cluster), hint(id), more(isLoading), isMine(event), cityOf(cluster), distanceOf(event) }: null for no
- *   distance
+ * @param handlers { open(id), zoom(cluster), hint(id), more(isLoading), isMine(event), cityOf(cluster), distanceOf(event), orderOf() }:
+ *   distanceOf returns null where the visitor is unknown; orderOf the place whose nearest events come first, null for the order of times
  * @param place the events of one place, if they are listed alone: { key, events, total, more }
  */
 export function showList(content, handlers, place = null) {
@@ -32,15 +32,20 @@ export function showList(content, handlers, place = null) {
   const key = `${content.key} ${place?.key}`;
   if (key !== shown.key) shown = { key, rows: rowsAtOnce };
   const { events, more } = place ?? content;
-  title(...(place === null ? titleOf(content, handlers) : [text("list.title.place", { count: place.total }), partOf(events)]));
+  title(...(place === null ? titleOf(content) : [text("list.title.place", { count: place.total }), partOf(events)]));
   byID("all").hidden = place === null;
+  const nearest = place === null && events?.length === 0 ? content.nearest : null;
+  const order = byID("order");
+  order.hidden = !(events?.length > 1) || events.every((event) => handlers.distanceOf(event) === null);
+  order.textContent = text(handlers.orderOf() === null ? "list.order.distance" : "list.order.time");
   if (events === undefined) {
     list.replaceChildren(element("ul", {}, ...content.clusters.map((cluster) => clusterItem(cluster, handlers))));
   } else {
     // One's own list has one's own events, and those that one attends.
     const other = content.kind === "mine" ? text("list.badge.attending") : null;
     const badgeOf = (event) => (handlers.isMine(event) ? text("list.badge.own") : other);
-    list.replaceChildren(...eventGroups(events, { ...handlers, badgeOf }));
+    const ways = nearest ? { name: "near", distanceOf: (event) => distanceText(nearest.here, event) } : { name: "event" };
+    list.replaceChildren(...eventGroups(nearest?.events ?? events, { ...handlers, badgeOf, ...ways }, nearest?.here ?? handlers.orderOf()));
     const rest = events.length - shown.rows;
     if (rest > 0 || more) list.append(moreButton(rest, handlers));
   }
@@ -78,7 +83,7 @@ export function highlight(id) {
 }
 
 /** Title and note. */
-function titleOf({ kind, events, total, more, isElsewhere, nearest }, { open }) {
+function titleOf({ kind, events, total, more, isElsewhere, nearest }) {
   if (isElsewhere) {
     const older = kind === "none" ? [] : [" ", text("list.unknown.older")];
     return [text("list.unknown.title"), text("list.unknown.note"), ...older];
@@ -90,11 +95,8 @@ function titleOf({ kind, events, total, more, isElsewhere, nearest }, { open }) 
   }
   const heading = text("list.title.view", { count: events.length });
   if (events.length > 0) return [heading, partOf(events)];
-  if (!nearest) return [heading, text("list.empty"), " ", text("list.empty.advice")];
-  const { event: { id, name }, distance, isFromVisitor } = nearest;
-  const further = text(isFromVisitor ? "list.nearest.you" : "list.nearest.map", { name, distance });
-  const show = element("button", { type: "button", class: "link", onclick: () => open(id) }, text("list.nearest.show"));
-  return [heading, text("list.empty"), " ", further, " ", show];
+  const further = !nearest ? "list.empty.advice" : nearest.isFromVisitor ? "list.nearest.you" : "list.nearest.map";
+  return [heading, text("list.empty"), " ", text(further)];
 }
 
 function title(heading, ...notes) {
@@ -103,9 +105,16 @@ function title(heading, ...notes) {
   byID("list-note").replaceChildren(...notes);
 }
 
-/** What is on and what comes, in the order of starts; then what is over, the latest first. */
-function eventGroups(events, handlers) {
+/** What is on and what comes, in the order of starts; then what is over, the latest first. @param here orders them by distance instead */
+function eventGroups(events, handlers, here) {
   const now = new Date();
+  if (here !== null) {
+    const near = Map.groupBy(
+      events.toSorted((one, other) => kilometres(here, one) - kilometres(here, other)).slice(0, shown.rows),
+      (event) => groupOf(event, now) === "earlier");
+    const list = (isOver) => element("ul", {}, ...(near.get(isOver) ?? []).map((event) => eventItem(event, handlers)));
+    return near.has(true) ? [list(false), element("h3", {}, text("list.group.earlier")), list(true)] : [list(false)];
+  }
   const sorted = events.toSorted((one, other) => times(one).start - times(other).start || one.id - other.id);
   const members = Map.groupBy(sorted, (event) => groupOf(event, now));
   members.get("earlier")?.reverse();
@@ -120,7 +129,7 @@ function eventGroups(events, handlers) {
   return made;
 }
 
-function eventItem(event, { open, hint, badgeOf, distanceOf }) {
+function eventItem(event, { name, open, hint, badgeOf, distanceOf }) {
   const badge = badgeOf(event);
   const distance = distanceOf(event);
   const there = bothTimes(event)?.there;
@@ -136,10 +145,10 @@ function eventItem(event, { open, hint, badgeOf, distanceOf }) {
       element("span", { class: "name" }, element("strong", { dir: "auto" }, event.name), badge && element("span", { class: "badge" }, badge)),
       element(
         "span", { class: "when" },
-        element("time", { datetime: event.started_at }, shortSpan(event)), distance && ` · ${distance}`,
+        element("time", { datetime: event.started_at }, shortSpan(event)), distance && " · ", distance && element("span", { class: "far" }, distance),
         there && element("small", {}, " · ", text("list.there", { there }))),
       event.address && element("span", { class: "address", dir: "auto" }, event.address)));
-  return element("li", { "data-key": `event-${event.id}`, class: groupOf(event) === "earlier" && "past" }, button);
+  return element("li", { "data-key": `${name}-${event.id}`, class: groupOf(event) === "earlier" && "past" }, button);
 }
 
 /** The sheet of a calendar, for the eye: the text beside it has the same date. */
@@ -172,8 +181,8 @@ export function showSignUp(signUp) {
     element("button", { type: "button", class: "primary", onclick: signUp }, text("page.signup")));
 }
 
-/** Says who the visitor is, or moved away, and offers a way back, to forget the browser, and to erase the visitor. */
-export function showWho(id, moved, { keep, forget, erase }) {
+/** Says who the visitor is, or moved away, and offers a way back, the visitor's calendar, to forget the browser, and to erase the visitor. */
+export function showWho(id, moved, { keep, subscribe, forget, erase }) {
   const offer = (name, action) => element("button", {
     type: "button", class: "link",
     onclick: async () => { if (await confirmed(text(`who.${name}.question`), { yes: text(`who.${name}.yes`) })) await action(); },
@@ -181,6 +190,7 @@ export function showWho(id, moved, { keep, forget, erase }) {
   byID("who").replaceChildren(...(id === null ? [moved] : [
     text("who.user", { id }), " ",
     element("button", { type: "button", class: "link", onclick: () => keep() }, text("who.keep")), " ",
+    element("button", { type: "button", class: "link", onclick: subscribe }, text("who.calendar")), " ",
     offer("forget", forget), " ", offer("erase", erase),
   ]));
 }

@@ -1,5 +1,5 @@
 // The map: Leaflet with markers for events and clusters. It knows nothing of the API.
-import { diameter } from "./clusters.js";
+import { diameter, pixel } from "./clusters.js";
 import { element, isComposed } from "./dom.js";
 import { addGround, nearestCopy } from "./ground.js";
 import { compact, text } from "./texts.js";
@@ -20,15 +20,20 @@ const FlatMarker = L.Marker.extend({
   },
 });
 
+/** Pins that are nearer than this would cover one another, in pixels. */
+const pinPixels = 20;
+
 /** Events with the same key lie on top of each other at every zoom: the key has degrees to a metre. 180 and -180 are one longitude. */
 export const placeKey = ({ lat, lon }) => [lat, lon].map((degrees) => Math.round(degrees * 1e5)).join().replace(/,-18000000$/, ",18000000");
 
 export class EventMap {
   #map;
   #markers = L.featureGroup();
-  /** The places that have events: { key, lat, lon, members, marker }. Members are { event, kind, label } by id. */
-  #places = new Map();
-  /** The place of each event, by id. */
+  /** The groups of events whose pins would cover one another: { lat, lon, point, members, marker }. Members are { event, kind, label } by id. */
+  #places = new Set();
+  /** The same by the square of the map in which they are. */
+  #squares = new Map();
+  /** The group of each event, by id. */
   #shown = new Map();
   #draft = null;
   /** Whether a click chooses the place of an event that is being written. */
@@ -46,7 +51,7 @@ export class EventMap {
   #circles = [];
   #handlers;
 
-  /** @param handlers { moved(), open(id), zoom(cluster), list({ key }), place(lat, lon) }: the key of a place with several events */
+  /** @param handlers { moved(), open(id), zoom(cluster), list({ key, keys }), place(lat, lon) }: the keys of places that no zoom divides */
   constructor(container, view, handlers) {
     const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.#handlers = handlers;
@@ -66,7 +71,10 @@ export class EventMap {
     this.#markers.addTo(this.#map);
     this.#addTooltip();
     this.#map.on("zoomstart", () => { this.#isZooming = true; });
-    this.#map.on("zoomend", () => { this.#isZooming = false; });
+    this.#map.on("zoomend", () => {
+      this.#isZooming = false;
+      this.#divide();
+    });
     this.#map.on("moveend", () => handlers.moved());
     this.#map.on("preclick", () => { this.#hadOffer = Boolean(this.#offer?.isOpen()); });
     this.#map.on("click", ({ latlng }) => {
@@ -141,41 +149,76 @@ export class EventMap {
   /** Shows these events and no others. @param kindOf the classes of an event's marker @param labelOf the two lines of its bubble */
   showEvents(events, kindOf, labelOf) {
     this.#clear();
-    for (const event of events) this.#add(event, kindOf(event), labelOf(event));
-    for (const place of this.#places.values()) this.#draw(place);
+    for (const event of events) this.#add({ event, kind: kindOf(event), label: labelOf(event) });
+    for (const place of this.#places) this.#draw(place);
+    this.#showSelection();
+  }
+
+  /** Makes the groups of another zoom. */
+  #divide() {
+    const members = [...this.#places].flatMap(({ members }) => [...members.values()]);
+    if (members.length === 0) return;
+    this.#clear();
+    for (const member of members) this.#add(member);
+    for (const place of this.#places) this.#draw(place);
     this.#showSelection();
   }
 
   /** Adds an event, or moves it. */
   put(event, kind, label) {
     this.remove(event.id);
-    this.#draw(this.#add(event, kind, label));
+    this.#draw(this.#add({ event, kind, label }));
     this.#showSelection();
   }
 
-  #add(event, kind, label) {
-    const key = placeKey(event);
-    const place = this.#places.get(key) ?? { key, lat: event.lat, lon: event.lon, members: new Map(), marker: null };
-    place.members.set(event.id, { event, kind, label });
-    this.#places.set(key, place);
-    this.#shown.set(event.id, place);
+  #add(member) {
+    const { id } = member.event;
+    const [lat, lon] = this.#place(member.event.lat, member.event.lon);
+    const point = pixel({ lat, lon }, this.#map.getZoom());
+    const [column, row] = [point.x, point.y].map((pixels) => Math.floor(pixels / pinPixels));
+    const near = [-1, 0, 1].flatMap((x) => [-1, 0, 1].flatMap((y) => this.#squares.get(`${column + x},${row + y}`) ?? []));
+    let place = near.find((other) => Math.hypot(other.point.x - point.x, other.point.y - point.y) < pinPixels);
+    if (place === undefined) {
+      const square = `${column},${row}`;
+      place = { lat, lon, point, square, members: new Map(), marker: null };
+      this.#places.add(place);
+      this.#squares.set(square, [...(this.#squares.get(square) ?? []), place]);
+    }
+    place.members.set(id, member);
+    this.#shown.set(id, place);
     return place;
   }
 
-  /** Draws the one marker of a place: a pin for an event, or the number of its events. */
+  #delete(place) {
+    this.#places.delete(place);
+    this.#squares.set(place.square, this.#squares.get(place.square).filter((other) => other !== place));
+  }
+
+  /** Draws the one marker of a group: a pin for an event, or the number of its events. */
   #draw(place) {
     if (place.marker !== null) this.#markers.removeLayer(place.marker);
     const members = [...place.members.values()];
-    if (members.length === 0) return this.#places.delete(place.key);
+    if (members.length === 0) return this.#delete(place);
     const [{ event, kind, label }] = members;
     const isOne = members.length === 1;
     const common = members.every((member) => member.kind === kind) ? kind : "";
     const icon = isOne
       ? L.divIcon({ className: `pin ${kind}`, iconSize: [18, 18] })
       : L.divIcon({ className: `pin stack ${common}`, iconSize: [28, 28], html: element("span", {}, compact.format(members.length)) });
-    const lines = isOne ? label : [text("list.title.place", { count: members.length }), text("map.stack.hint")];
-    const marker = new FlatMarker(this.#place(place.lat, place.lon), { icon, label: lines, alt: "", keyboard: false });
-    marker.on("click", () => (isOne ? this.#handlers.open(event.id) : this.#handlers.list({ key: place.key })));
+    const keys = new Set(members.map(({ event }) => placeKey(event)));
+    const isPlace = keys.size === 1;
+    const count = members.length;
+    const isList = isPlace || this.isClosest;
+    const hint = isList ? [text("list.title.place", { count }), text("map.stack.hint")] : [text("list.count", { count }), text("map.cluster.hint")];
+    const lines = isOne ? label : hint;
+    // Whoever led the group may have left it.
+    const { lat, lon } = isPlace ? event : place;
+    const marker = new FlatMarker(this.#place(lat, lon), { icon, label: lines, alt: "", keyboard: false });
+    marker.on("click", () => {
+      if (isOne) this.#handlers.open(event.id);
+      else if (isList) this.#handlers.list({ key: [...keys].join(" "), keys });
+      else this.#map.fitBounds(L.latLngBounds(members.map((member) => this.#place(member.event.lat, member.event.lon))).pad(0.2), { maxZoom: 18 });
+    });
     marker.addTo(this.#markers);
     place.marker = marker;
     const pin = marker.getElement();
@@ -299,6 +342,7 @@ export class EventMap {
   #clear() {
     this.#markers.clearLayers();
     this.#places.clear();
+    this.#squares.clear();
     this.#shown.clear();
     this.#circles = [];
     this.#labels.avoid(this.#circles);

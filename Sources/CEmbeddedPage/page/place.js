@@ -1,4 +1,4 @@
-// What the map shows, kept in the URL, so that a link or a reload shows the same: #map=11/52.52/13.4&when=week&event=12
+// What the map shows, kept in the URL, so that a link or a reload shows the same: #map=11/52.52/13.4&when=week&kind=music&event=12
 
 /** The secret of the link that opened this page, "" without one; null at the page's usual address. */
 export const opened = location.pathname === "/back" ? location.hash.match(/^#([0-9a-z]{26})(?![0-9a-z])/i)?.[1] ?? "" : null;
@@ -6,7 +6,16 @@ export const opened = location.pathname === "/back" ? location.hash.match(/^#([0
 // none, so the secret does not wait in the address for the texts.
 if (opened !== null) history.replaceState(null, "", `/${location.search}`);
 
-const choices = ["today", "week", "any"];
+/** The choices of a time, besides a day such as "2026-12-24". The first is that of an address without one; "any" has past events too. */
+export const choices = ["coming", "tonight", "today", "weekend", "week", "any"];
+
+export const isDay = (when) => /^[12]\d{3}-\d{2}-\d{2}$/.test(when) && Date.parse(when) > 0 && new Date(when).toISOString().startsWith(when);
+
+/** The kinds of events, in the order of the form and of the filter. The API may know more. */
+export const kinds = ["music", "stage", "film", "art", "learning", "sport", "outdoors", "food", "games", "market", "family", "community"];
+
+/** The most letters of a search. */
+const longestWords = 100;
 
 /** The state in the URL. Parts that are missing or unusable have their default; `view` is null without one. */
 export function read(hash = location.hash) {
@@ -15,9 +24,12 @@ export function read(hash = location.hash) {
   const isUsable = [zoom, lat, lon].every(Number.isFinite) && Math.abs(lat) <= 90 && zoom >= 0 && zoom <= 19;
   // A chat may add its full stop to a link.
   const event = fields.get("event")?.match(/^\d{1,15}/)?.[0];
+  const [when, kind] = [fields.get("when") ?? "", fields.get("kind")];
   return {
     view: isUsable ? { zoom, lat, lon } : null,
-    when: choices.includes(fields.get("when")) ? fields.get("when") : "any",
+    when: choices.includes(when) || isDay(when) ? when : choices[0],
+    kind: kinds.includes(kind) ? kind : null,
+    words: (fields.get("q") ?? "").trim().slice(0, longestWords),
     mine: fields.get("mine") === "1",
     event: event === undefined ? null : Number(event),
     form: fields.get("form") === "1",
@@ -31,8 +43,10 @@ export function viewText({ zoom, lat, lon }) {
 }
 
 /** Puts the state into the URL. An event or a form that opens makes an entry in the history, so that "back" closes it. */
-export function write({ view, when, mine, event, form }) {
+export function write({ view, when, kind, words, mine, event, form }) {
   const parts = [`map=${viewText(view)}`, `when=${when}`];
+  if (kind !== null) parts.push(`kind=${kind}`);
+  if (words !== "") parts.push(`q=${encodeURIComponent(words)}`);
   if (mine) parts.push("mine=1");
   if (event !== null) parts.push(`event=${event}`);
   if (form) parts.push("form=1");
@@ -98,6 +112,9 @@ export function coordinates(text) {
   });
   return isLatFirst ? { lat: one, lon: other } : { lat: other, lon: one };
 }
+
+/** A text without accents and case, for comparisons. */
+export const folded = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 
 const earthKilometres = 6371.0088;
 const radians = (degrees) => (degrees * Math.PI) / 180;

@@ -1,4 +1,5 @@
 // Times in the page's language, in the viewer's zone and in that of an event's place.
+import { isDay } from "./place.js";
 import { locale, number, text } from "./texts.js";
 
 // Intl has two digits in spans of a clock with 24 hours, whatever is asked for.
@@ -197,22 +198,55 @@ export function nextHour(now = new Date()) {
   return date.toISOString();
 }
 
-/** The window of a choice: from now to the end of the day, or of the seventh day. Empty for any time. */
-export function windowOf(when, now = new Date()) {
-  if (when === "any") return {};
-  const from = new Date(now);
-  from.setSeconds(0, 0);
-  const to = new Date(startOfDay(now, when === "week" ? 7 : 1) - 1);
-  return { from: from.toISOString(), to: to.toISOString() };
+/** When an evening and a weekend begin, and when a night ends. */
+const [eveningHour, morningHour] = [17, 5];
+
+/** The begin of a choice and the begin of the time behind it; null for none. */
+function endsOf(when, now) {
+  const at = (days, hour = 0) => {
+    const date = startOfDay(now, days);
+    return new Date(date.getFullYear(), date.getMonth(), date.getDate(), hour);
+  };
+  // Monday is 0.
+  const weekday = (now.getDay() + 6) % 7;
+  // The early morning belongs to the night before.
+  const night = now.getHours() < morningHour ? -1 : 0;
+  switch (when) {
+    case "tonight": return [at(night, eveningHour), at(night + 1, morningHour)];
+    case "today": return [at(0), at(1)];
+    case "weekend": return [at(4 - weekday, eveningHour), at(7 - weekday)];
+    case "week": return [at(0), at(7)];
+    case "coming": return [now, null];
+    case "any": return [null, null];
+    default: return [new Date(`${when}T00:00`), startOfDay(new Date(`${when}T00:00`), 1)];
+  }
 }
 
-/** The window of a choice without what is over. */
-export const comingWindowOf = (when, now = new Date()) => ({ from: now.toISOString(), to: windowOf(when, now).to });
+/** The window of a choice for the API: without what is over, unless the visitor asks for a day or for all. */
+export function windowOf(when, now = new Date()) {
+  const [first, end] = endsOf(when, now);
+  const minute = new Date(now);
+  minute.setSeconds(0, 0);
+  const from = first === null || isDay(when) ? first : new Date(Math.max(first, minute));
+  return { ...(from && { from: from.toISOString() }), ...(end && { to: new Date(end - 1).toISOString() }) };
+}
 
-/** Whether an event is on in the window of a choice. */
-export function isWithin(event, when, now = new Date()) {
-  const { start, over } = times(event);
-  return when === "any" || (over >= now && start <= new Date(windowOf(when, now).to));
+/** The window of a choice without what is over; null if all of it is. */
+export function comingWindowOf(when, now = new Date()) {
+  const { from, to } = windowOf(when, now);
+  const window = { from: new Date(Math.max(now, from ? new Date(from) : now)).toISOString(), to };
+  return to === undefined || window.from <= to ? window : null;
+}
+
+/** Tells of events whether they are on in the window of a choice. */
+export function isIn(when, now = new Date()) {
+  const { from, to } = windowOf(when, now);
+  const first = from === undefined || isDay(when) ? new Date(from ?? -8e15) : Math.max(new Date(from), now);
+  const last = to === undefined ? Infinity : new Date(to);
+  return (event) => {
+    const { start, over } = times(event);
+    return over >= first && start <= last;
+  };
 }
 
 const lookSeconds = 10;

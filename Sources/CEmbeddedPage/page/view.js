@@ -4,7 +4,8 @@ import { Changes } from "./changes.js";
 import { joined } from "./clusters.js";
 import { box, boxAround } from "./place.js";
 import { currentUser } from "./session.js";
-import { groupOf, isWithin, windowOf } from "./time.js";
+import { keyOf, queryOf, shown } from "./filter.js";
+import { groupOf, isIn, windowOf } from "./time.js";
 
 /** More events than this are shown as clusters. */
 const eventLimit = api.pageLimit;
@@ -53,12 +54,12 @@ export class View {
   }
 
   /** Loads the events of a part of the map, and then follows them. @param listed the box of a cluster to list beside the others, or null */
-  load({ bounds, zoom, when, mine, listed }) {
+  load({ bounds, zoom, filter, mine, listed }) {
     // One's own events are the same everywhere.
-    const key = `${mine ? "mine" : box(bounds)} ${when}`;
+    const key = `${mine ? "mine" : box(bounds)} ${keyOf(filter)}`;
     const isSame = this.#where?.key === key && this.#where.listed === listed;
     if (!isSame) this.#pages = pagesAtOnce;
-    this.#where = { bounds, zoom, when, mine, listed, key };
+    this.#where = { bounds, zoom, filter, mine, listed, key };
     if (mine && isSame && this.#shown.kind === "mine") return;
     return this.reload();
   }
@@ -80,14 +81,14 @@ export class View {
 
   /** The clock went on: events move to other groups and out of the window, and at midnight the window ends. */
   tick() {
-    const { kind, place, when, window } = this.#shown;
+    const { kind, place, filter, query } = this.#shown;
     if (kind === "none") return;
-    if (windowOf(when).to !== window.to) return this.reload();
+    if (windowOf(filter.when).to !== query.to) return this.reload();
     const list = kind === "clusters" ? place : this.#shown;
     if (list === null) return;
     const [before, now] = [this.#time, new Date()];
     this.#time = now;
-    const kept = list.events.filter((event) => isWithin(event, when, now));
+    const kept = list.events.filter(isIn(filter.when, now));
     const isSame = kept.length === list.events.length && kept.every((event) => groupOf(event, before) === groupOf(event, now));
     if (isSame) return;
     if (list === place) place.total -= place.events.length - kept.length;
@@ -131,19 +132,19 @@ export class View {
 
   /** The events, or the clusters where there are too many events. */
   async #content(signal) {
-    const { bounds, zoom, when, mine, listed } = this.#where;
-    if (mine) return this.#mine(when, signal);
+    const { bounds, zoom, filter, mine, listed } = this.#where;
+    if (mine) return this.#mine(filter, signal);
     const area = box(bounds);
-    const window = windowOf(when);
+    const query = queryOf(filter);
     const list = async () => {
-      const { events, ...rest } = await api.inBox(area, window, eventLimit, signal);
-      return { kind: "events", area, when, window, events: events.filter((event) => isWithin(event, when)), ...rest };
+      const { events, ...rest } = await api.inBox(area, query, eventLimit, signal);
+      return { kind: "events", area, filter, query, events: events.filter(isIn(filter.when)), ...rest };
     };
     const count = async () => {
-      const { clusters, position } = await api.clusters(area, window, Math.round(zoom), signal);
+      const { clusters, position } = await api.clusters(area, query, Math.round(zoom), signal);
       const total = clusters.reduce((sum, { count }) => sum + count, 0);
-      const place = listed === null ? null : await api.place(listed, window, Math.round(zoom), this.#pages, signal);
-      return { kind: "clusters", area, when, window, total, clusters: joined(clusters, zoom), place, position };
+      const place = listed === null ? null : await api.place(listed, query, Math.round(zoom), this.#pages, signal);
+      return { kind: "clusters", area, filter, query, total, clusters: joined(clusters, zoom), place, position };
     };
     if (zoom < overviewZoom) {
       const counted = await count();
@@ -153,27 +154,27 @@ export class View {
     return shown.next === null ? shown : await count();
   }
 
-  async #mine(when, signal) {
-    const window = windowOf(when);
-    if (currentUser() === null) return { kind: "mine", when, window, area: null, events: [] };
+  async #mine(filter, signal) {
+    const query = windowOf(filter.when);
+    if (currentUser() === null) return { kind: "mine", filter, query, area: null, events: [] };
     const { events, ...rest } = await api.mine(this.#pages, signal);
-    const shown = events.filter((event) => isWithin(event, when));
-    return { kind: "mine", when, window, area: boxAround(events), events: shown, ids: new Set(events.map(({ id }) => id)), ...rest };
+    return { kind: "mine", filter, query, area: boxAround(events), events: shown(events, filter), ids: new Set(events.map(({ id }) => id)), ...rest };
   }
 
-  #follow({ area, kind, window, position }) {
-    if (area !== null) return this.#changes.follow(area, kind === "mine" ? {} : window, position);
+  #follow({ area, kind, query, position }) {
+    if (area !== null) return this.#changes.follow(area, kind === "mine" ? {} : query, position);
     this.#changes.stop();
     this.#handlers.state("live");
   }
 
   #put(event) {
-    const { kind, events, when, ids } = this.#shown;
+    const { kind, events, filter, ids } = this.#shown;
     if (kind === "clusters" || kind === "none") return this.#loadSoon();
     const isMember = kind === "events" || ids.has(event.id) || event.owner.id === currentUser();
     if (!isMember) return;
     const others = events.filter(({ id }) => id !== event.id);
-    if (!isWithin(event, when)) return this.#gone(event.id);
+    // The API has looked for the words of others' events.
+    if (kind === "mine" ? shown([event], filter).length === 0 : !isIn(filter.when)(event)) return this.#gone(event.id);
     this.#shown.events = [...others, event];
     const limit = kind === "mine" ? Infinity : this.#where.zoom < overviewZoom ? overviewLimit : eventLimit;
     if (this.#shown.events.length > limit) return this.#loadSoon();

@@ -170,6 +170,11 @@ struct BrowserPage: Sendable {
         try await evaluate("\(button).click()")
     }
 
+    func focus(_ selector: String) async throws {
+        try await until("document.querySelector(\(JSON.string(selector).text))")
+        try await evaluate("document.querySelector(\(JSON.string(selector).text)).focus(); true")
+    }
+
     /// Writes into a field as a visitor does: scripts hear of it.
     func fill(_ selector: String, _ text: String) async throws {
         try await evaluate(

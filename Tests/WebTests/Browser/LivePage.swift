@@ -66,14 +66,17 @@ struct LivePage: Sendable {
 
     static let isLive = "document.getElementById('status')?.dataset.state === 'live'"
 
-    /// How many heights the head of the page has in the states of the connection: with two of them, a message would move the page.
-    static let heightsOfHead = """
+    /// Whether a message about the connection moves the page, or is wider than the map.
+    static let isMovedByStates = """
         Promise.all(["dom", "texts"].map((name) => import(`${document.body.dataset.assets}/${name}.js`))).then(([dom, { text }]) => {
             const states = ["reconnecting", "offline", "delayed", "failed", "live"];
-            return new Set(states.map((state) => {
+            const [map, status] = ["map-section", "status"].map((id) => document.getElementById(id));
+            const tops = states.map((state) => {
                 dom.showStatus(state, text("error.status.503"));
-                return document.querySelector("header").offsetHeight;
-            })).size;
+                const [{ top, right, left }, box] = [map, status].map((part) => part.getBoundingClientRect());
+                return box.left >= left && box.right <= right ? top : null;
+            });
+            return tops.includes(null) || new Set(tops).size > 1;
         })
         """
 
