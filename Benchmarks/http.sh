@@ -44,6 +44,7 @@ around 16 26 >outskirts.txt
 for radius in 1 5; do
     awk -v radius=$radius '{ print "GET /v1/events/nearests?lat=" $1 "&lon=" $2 "&radius=" radius }' places.txt >near$radius.txt
 done
+sed 's,/nearests,.ics,' near1.txt >feed.txt
 awk '{ printf "POST /v1/events {\"name\":\"Party at the park\",\"address\":\"85 2nd Street\",\"lat\":%s,\"lon\":%s," \
     "\"started_at\":\"2013-09-16T00:00:00.000Z\"}\n", $1, $2 }' outskirts.txt >post.txt
 
@@ -64,13 +65,13 @@ kilobytes() { # row
 table() {
     rm -f rows.txt
     for _ in $(seq "$rounds"); do
-        for row in get described near1 near5 post; do
+        for row in get described page text near1 near5 feed post; do
             measure $row
         done
     done
     printf '| %-26s | %8s | %15s | %9s | %9s | %6s |\n|---|---:|---:|---:|---:|---:|\n' \
         "64 connections" "per s" "lowest–highest" "p50" "p99" "MB/s"
-    sort -k1,1 -k2,2n rows.txt | awk -v near1="$(kilobytes near1)" -v near5="$(kilobytes near5)" '
+    sort -k1,1 -k2,2n rows.txt | awk -v near1="$(kilobytes near1)" -v near5="$(kilobytes near5)" -v feed="$(kilobytes feed)" '
         { rates[$1] = rates[$1] " " $2; p50[$1] = p50[$1] " " $3; p99[$1] = p99[$1] " " $4; sent[$1] = sent[$1] " " $5; refused[$1] += $6 }
         function median(list,   n, v, i, j, t) {
             n = split(list, v)
@@ -86,7 +87,9 @@ table() {
         }
         END {
             row("get", "`GET /v1/events/:id`"); row("described", "the same, with description")
+            row("page", "its page, `/events/:id`"); row("text", "the same, with description")
             row("near1", "`nearests`, 1 km, " near1); row("near5", "`nearests`, 5 km, " near5)
+            row("feed", "calendar, 1 km, " feed)
             row("post", "`POST /v1/events`, fsync on")
         }'
 }
@@ -105,6 +108,8 @@ psql -c 'VACUUM ANALYZE' -c CHECKPOINT
 ids() { psql -At -c "SELECT 'GET /v1/events/' || id FROM events WHERE description IS $1 ORDER BY random() LIMIT 5000"; }
 ids NULL >get.txt
 ids 'NOT NULL' >described.txt
+sed 's,/v1,,' get.txt >page.txt
+sed 's,/v1,,' described.txt >text.txt
 curl -s -X POST -H 'tb-app-secret: benchmark' -H 'tb-device-token: bench' "$base/v1/users" >/dev/null
 
 echo "Start-up, $(psql -At -c 'SELECT count(*) FROM events') events, rows a second:"
