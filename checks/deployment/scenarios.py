@@ -94,10 +94,27 @@ def no_node_left(deployment):
     status, _, body = get(f"{deployment.proxy.url}/health/live")
     if status != 200:
         raise Failed(f"with a node back the proxy answers {status} {body}")
+    expect_hidden_secrets(deployment)
     deployment.nodes[1].start()
     for node in deployment.nodes:
         deployment.proxy.until_in_rotation(node)
     return f"503 with Retry-After; answers again at once with a node that is back after {back:.1f} s"
+
+
+def expect_hidden_secrets(deployment):
+    """The proxy's log of requests has no secret of a calendar, however its address is written."""
+    secret = "7K3MSECRET"
+    ways = ("/v1/calendars/{}.ics", "/v1/%63alendars/{}.ics", "//v1/x/../calendars/{}", "/V1/Calendars/{}.ics?lang=de")
+    for way in ways:
+        secured(deployment.proxy, GET.format(way.format(secret), ""))
+
+    def lines():
+        with open(deployment.sandbox.path("proxy-requests.log")) as log:
+            return [line for line in log if "calendars" in line or secret in line]
+
+    deployment.sandbox.until("the requests to be in the proxy's log", lambda: len(lines()) >= len(ways))
+    if any(secret in line for line in lines()):
+        raise Failed(f"the proxy's log has the secret of a calendar: {lines()}")
 
 
 def lost_machine(deployment):
