@@ -436,7 +436,8 @@ addSearch({
 function showSubscription({ area, kind }) {
   const [part, [link, button, address]] = [byID("subscription"), byID("subscription").children];
   api.isPublic.then((isPublic) => { part.hidden = kind === "mine" || !isPublic; });
-  const path = `${location.host}/v1/events.ics?${api.query({ bbox: area, category: state.kind, q: state.words || null })}`;
+  const { category, q } = queryOf(state);
+  const path = `${location.host}/v1/events.ics?${api.query({ bbox: area, category, q })}`;
   link.href = `webcal://${path}`;
   if (address.textContent.endsWith(path)) return;
   address.textContent = `${location.protocol}//${path}`;
