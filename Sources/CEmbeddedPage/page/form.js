@@ -443,12 +443,12 @@ export class EventForm {
   /** The values of the fields, or of those that the visitor changed. */
   #values({ changed = false } = {}) {
     const texts = this.#read();
-    const read = ({ name, type, isPlace }) => {
+    const read = ({ name, isPlace }) => {
       const written = texts[name].trim();
       const times = isTime(name) ? fromInput(written, this.#zone) : null;
       if (times) return times[texts[turnOf(name)]] ?? times[0] ?? null;
       if (name === "link") return webAddress(written) || null;
-      return written === "" ? null : isPlace ? degrees(written) : type === "number" ? Number(written) : written;
+      return written === "" ? null : isPlace ? degrees(written) : written;
     };
     return Object.fromEntries(fields.filter(({ name }) => !changed || this.#isChanged(name, texts)).map((field) => [field.name, read(field)]));
   }

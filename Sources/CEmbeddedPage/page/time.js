@@ -203,10 +203,7 @@ const [eveningHour, morningHour] = [17, 5];
 
 /** The begin of a choice and the begin of the time behind it; null for none. */
 function endsOf(when, now) {
-  const at = (days, hour = 0) => {
-    const date = startOfDay(now, days);
-    return new Date(date.getFullYear(), date.getMonth(), date.getDate(), hour);
-  };
+  const at = (days, hour = 0) => new Date(now.getFullYear(), now.getMonth(), now.getDate() + days, hour);
   // Monday is 0.
   const weekday = (now.getDay() + 6) % 7;
   // The early morning belongs to the night before.
@@ -240,12 +237,11 @@ export function comingWindowOf(when, now = new Date()) {
 
 /** Tells of events whether they are on in the window of a choice. */
 export function isIn(when, now = new Date()) {
-  const { from, to } = windowOf(when, now);
-  const first = from === undefined || isDay(when) ? new Date(from ?? -8e15) : Math.max(new Date(from), now);
-  const last = to === undefined ? Infinity : new Date(to);
+  const [first, end] = endsOf(when, now);
+  const from = first === null || isDay(when) ? first ?? -Infinity : Math.max(first, now);
   return (event) => {
     const { start, over } = times(event);
-    return over >= first && start <= last;
+    return over >= from && (end === null || start < end);
   };
 }
 
