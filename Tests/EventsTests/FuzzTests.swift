@@ -42,7 +42,9 @@ import Users
                 var batch = EventIndex.Batch()
                 for created in changes.created {
                     let details = try #require(created.details)
-                    batch.put(created.id, owner: .ann, version: 1, place: details.place, json: "{}".utf8, words: details.words)
+                    let held = HeldEvent(
+                        owner: .ann, version: 1, place: details.place, json: Array("{}".utf8), words: details.words)
+                    batch.put(created.id, held)
                     let search = NearestRequest(centre: details.coordinates, radius: 1)
                     index.apply(batch, position: Int64(offset))
                     try #require(index.snapshot.event(created.id) != nil)

@@ -44,12 +44,12 @@ final class Recorder: EventChangeListener {
                 for number in 0..<40 { try await first.create(.at(number)) }
                 let (there, here) = (EventDetails.at(7).place, EventDetails.picnic.place)
                 var lies = EventIndex.Batch()
-                lies.put(EventID(rawValue: 1), owner: .bob, version: 40, place: there, json: "Lie".utf8)
+                lies.put(EventID(rawValue: 1), HeldEvent(owner: .bob, version: 40, place: there, json: Array("Lie".utf8)))
                 lies.remove(EventID(rawValue: 2))
                 var other = try #require(first.index.content.index.snapshot.event(EventID(rawValue: 40)).map(HeldEvent.init))
                 other.words = Array(" lie".utf8)
                 lies.put(EventID(rawValue: 40), other)
-                lies.put(EventID(rawValue: 9_000), owner: .bob, version: 1, place: here, json: "Lie".utf8)
+                lies.put(EventID(rawValue: 9_000), HeldEvent(owner: .bob, version: 1, place: here, json: Array("Lie".utf8)))
                 Self.spoil(first, lies)
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for (number, node) in [first, second, first, second].enumerated() {
@@ -117,7 +117,7 @@ final class Recorder: EventChangeListener {
             let place = EventDetails.picnic.place
             var surplus = EventIndex.Batch()
             for id in 2...Int64(IndexVerification.mendingLimit + 2) {
-                surplus.put(EventID(rawValue: id), owner: .bob, version: 1, place: place, json: "Lie".utf8)
+                surplus.put(EventID(rawValue: id), HeldEvent(owner: .bob, version: 1, place: place, json: Array("Lie".utf8)))
             }
             Self.spoil(node, surplus)
             #expect(try await node.module.verifyIndex().differing == IndexVerification.mendingLimit + 1)

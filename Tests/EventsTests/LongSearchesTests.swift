@@ -111,9 +111,9 @@ import Testing
             // A prime: neighbours are far apart in time.
             details.startedAt = Timestamp(milliseconds: first + Int64(number * 7_919 % 60_000) * 1_000)
             details.endedAt = details.startedAt
-            batch.put(
-                EventID(rawValue: Int64(number)), owner: .ann, version: 1, place: details.place, json: "\(number)".utf8,
-                words: Array(" night".utf8))
+            let held = HeldEvent(
+                owner: .ann, version: 1, place: details.place, json: Array("\(number)".utf8), words: Array(" night".utf8))
+            batch.put(EventID(rawValue: Int64(number)), held)
         }
         let (from, to) = (Timestamp(milliseconds: first + 30_000_000), Timestamp(milliseconds: first + 30_100_000))
         return (batch, EventFilter(from: from, to: to), from, to)

@@ -40,7 +40,7 @@ import Users
         let index = EventIndex()
         var batch = EventIndex.Batch()
         for event in events {
-            batch.put(event.id, owner: event.owner, version: 1, place: event.details.place, json: "{}".utf8)
+            batch.put(event.id, HeldEvent(owner: event.owner, version: 1, place: event.details.place, json: Array("{}".utf8)))
         }
         var bulkLoad = EventIndex.BulkLoad()
         bulkLoad.put(batch)

@@ -9,14 +9,14 @@ public typealias EventIndex = PointIndex
 
 extension EventIndex.Batch {
     /// Adds an event or replaces it, unless the index holds a later version of it.
-    mutating func put(
-        _ id: EventID, owner: UserID, version: Int32, place: EventPlace, note: EventNote = EventNote(),
-        json: some Sequence<UInt8>, words: [UInt8] = []
-    ) {
+    mutating func put(_ id: EventID, _ event: HeldEvent) {
+        let place = event.place
         let location = PointIndex.Location(
             latitude: place.coordinates.lat, longitude: place.coordinates.lon,
             span: place.startedAt.milliseconds...place.endsAt.milliseconds)
-        put(id.rawValue, tag: owner.rawValue, note: note.rawValue, version: version, at: location, payload: json, words: words)
+        put(
+            id.rawValue, tag: event.owner.rawValue, note: event.note.rawValue, version: event.version, at: location,
+            payload: event.json, words: event.words)
     }
 
     public mutating func remove(_ id: EventID) { remove(id.rawValue) }

@@ -89,12 +89,6 @@ extension EventIndex.Batch {
             }
         }
     }
-
-    mutating func put(_ id: EventID, _ event: HeldEvent) {
-        put(
-            id, owner: event.owner, version: event.version, place: event.place, note: event.note, json: event.json,
-            words: event.words)
-    }
 }
 
 extension HeldEvent {

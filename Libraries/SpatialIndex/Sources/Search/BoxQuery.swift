@@ -89,7 +89,7 @@ public struct BoxedSearch: PointSearch {
             guard let (leaf, row) = snapshot.find(id, in: cell) else { return true }
             ids += 1
             work.read(leaves: Self.leavesPerID)
-            if let words = hits.words { work.searched(bytes: words.bytes(of: leaf.texts[row])) }
+            if let words = hits.filter.words { work.searched(bytes: words.bytes(of: leaf.texts[row])) }
             hits.visit(row, of: leaf)
             return hits.hits.count < hits.enough && goesByID && !work.isUsedUp
         }
@@ -130,8 +130,6 @@ private struct BoxHits: TreeVisitor, Sendable {
         after = query.after
         enough = query.limit + 1
     }
-
-    var words: PointIndex.WordQuery? { filter.words }
 
     mutating func step<Node>(_ children: Children<Node>, _ index: Int) -> TreeStep { filter.step(children, index) }
 

@@ -63,7 +63,7 @@ public struct CellSearch: PointSearch {
 
 /// Counts a node without reading its points if all of them pass the filter and are in one cell.
 private struct CellCounts: TreeVisitor, Sendable {
-    private let filter: PointFilter
+    let filter: PointFilter
     private let latitudes: [Double]
     private let longitudes: [Double]
     private var cells: [(count: Int, box: DegreeBox)]
@@ -80,8 +80,6 @@ private struct CellCounts: TreeVisitor, Sendable {
             return cell.count == 0 ? nil : PointIndex.Cluster(row: row, column: column, count: cell.count, box: cell.box)
         }
     }
-
-    var words: PointIndex.WordQuery? { filter.words }
 
     mutating func step<Node>(_ children: Children<Node>, _ index: Int) -> TreeStep {
         let step = filter.step(children, index)

@@ -1,7 +1,7 @@
 /// A search that walks down the tree.
 protocol TreeVisitor {
-    /// The words that points must have; `nil` for any.
-    var words: PointIndex.WordQuery? { get }
+    /// What points must have.
+    var filter: PointFilter { get }
 
     /// Chooses what the search does with a child, from the bounds that the parent stores. The walk may ask again for a child that is
     /// not skipped.
@@ -61,7 +61,7 @@ extension Children {
         from key: LeafKey?, of _: Int, _: TreeStep, _ visitor: inout some TreeVisitor, _ work: inout VisitBudget
     ) -> LeafKey? {
         var key = key
-        let candidates = visitor.words.map(self.candidates) ?? .max
+        let candidates = visitor.filter.words.map(self.candidates) ?? .max
         for index in (key.map(index(for:)) ?? 0)..<count {
             if work.isUsedUp { return lows[index] }
             // A node in which the walk goes on is not skipped, and a visitor may choose that again.
@@ -79,7 +79,7 @@ extension Leaf {
         from _: LeafKey?, of count: Int, _ step: TreeStep, _ visitor: inout some TreeVisitor, _ work: inout VisitBudget
     ) -> LeafKey? {
         work.read(leaves: 1)
-        if let words = visitor.words { work.searched(bytes: words.bytes(of: self.words)) }
+        if let words = visitor.filter.words { work.searched(bytes: words.bytes(of: self.words)) }
         work.took(points: visitor.visit(self, of: count, step))
         return nil
     }
