@@ -104,9 +104,3 @@ extension Substring {
             && utf8.allSatisfy { $0 == dash || $0.isLetterOrDigit }
     }
 }
-
-extension UInt8 {
-    fileprivate var isLetterOrDigit: Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20)
-    }
-}

@@ -23,7 +23,7 @@ struct EventPages: Sendable {
         (self.events, self.release, self.origin) = (events, release, origin)
         let marks = release.texts.map { texts in
             let page = Self.page(of: .sample, release, texts, origin)
-            return (texts.language, UInt32(truncatingIfNeeded: PageRelease.version(SHA256.hash(page.text.utf8))))
+            return (texts.language, UInt32(truncatingIfNeeded: SHA256.hash(page.text.utf8).number))
         }
         self.marks = Dictionary(uniqueKeysWithValues: marks)
     }
@@ -48,17 +48,14 @@ struct EventPages: Sendable {
     private func get(_ request: Request, _ context: RequestContext) async throws -> Response {
         let id = EventID(rawValue: try context.id())
         let texts = release.texts(for: request)
-        if let gone = try events.eventCancelledLately(id) { return try response(gone, isCancelled: true, to: request, texts) }
-        let (found, _) = try await events.readEvent(id, whole: { !request.matchesIfNoneMatch(tag($0, texts)) })
-        return try response(found, to: request, texts)
-    }
-
-    private func response(
-        _ found: RenderedEvent, isCancelled: Bool = false, to request: Request, _ texts: PageTexts
-    ) throws -> Response {
-        let tag = tag(found.markedVersion, texts)
-        guard !request.matchesIfNoneMatch(tag) else { return Self.response(texts, tag, nil) }
-        return Self.response(texts, tag, Self.page(of: try found.event(isCancelled: isCancelled), release, texts, origin))
+        let gone = try events.eventCancelledLately(id)
+        let found =
+            if let gone { gone } else {
+                try await events.readEvent(id, whole: { !request.matchesIfNoneMatch(tag($0, texts)) }).event
+            }
+        let current = tag(found.markedVersion, texts)
+        guard !request.matchesIfNoneMatch(current) else { return Self.response(texts, current, nil) }
+        return Self.response(texts, current, Self.page(of: try found.event(isCancelled: gone != nil), release, texts, origin))
     }
 
     private static func page(of event: Event, _ release: PageRelease, _ texts: PageTexts, _ origin: Origin?) -> HTML {
@@ -90,7 +87,7 @@ struct EventPages: Sendable {
         let list: HTML = items.isEmpty ? "<p>\(texts["embed.empty"])</p>" : "<ul>\n\(items.joined())</ul>"
         let title = texts["embed.title"]
         let page = release.document(in: texts, title: title, "<h1>\(title)</h1>\n\(list)")
-        let tag = EntityTag(version: PageRelease.version(SHA256.hash(page.text.utf8)))
+        let tag = EntityTag(version: SHA256.hash(page.text.utf8).number)
         return Self.response(texts, tag, request.matchesIfNoneMatch(tag) ? nil : page)
     }
 }

@@ -24,16 +24,15 @@ struct PageRelease: Sendable {
     init(_ files: [PageFile] = PageFile.all, tiles: Tiles?) {
         let contents = (files + [PageFile.coastDigest]).flatMap { Array("\($0.name) \($0.bytes.count)\n".utf8) + $0.bytes }
         let settings = "\(tiles?.template ?? "") \(tiles?.attribution ?? "")".utf8
-        let bytes = SHA256.hash(contents + settings).prefix(Self.digestBytes)
-        let digest = bytes.hexadecimal
+        let hash = SHA256.hash(contents + settings)
+        let digest = hash.prefix(Self.digestBytes).hexadecimal
         self.digest = digest
-        let version = Self.version(bytes)
         let page = files.first { $0.name == Self.pageName } ?? PageFile(name: Self.pageName, bytes: [])
         let modules = files.map(\.name).filter { $0.hasSuffix(".js") }.sorted()
         pages = files.compactMap { file -> (texts: PageTexts, response: StaticResponse)? in
             guard let language = file.language else { return nil }
             // Each language has a tag of its own.
-            let version = Self.version(SHA256.hash("\(digest) \(language)".utf8))
+            let version = SHA256.hash("\(digest) \(language)".utf8).number
             let texts = PageTexts(file, language: language)
             let filled = page.filled(with: texts, digest: digest, modules: modules, tiles: tiles)
             var response = Response(filled, cacheControl: "no-cache")
@@ -43,7 +42,7 @@ struct PageRelease: Sendable {
         }
         let pairs = files.filter { $0.name != Self.pageName && $0.mediaType != nil }.map { file in
             let asset = (
-                immutable: StaticResponse(Response(file, cacheControl: Self.immutable), version: version),
+                immutable: StaticResponse(Response(file, cacheControl: Self.immutable), version: hash.number),
                 momentary: Response(file, cacheControl: Self.momentary)
             )
             return (file.name, asset)
@@ -110,11 +109,6 @@ struct PageRelease: Sendable {
             </html>
 
             """
-    }
-
-    /// The version in the entity tag of a file, from the first bytes of a digest.
-    static func version(_ digest: some Sequence<UInt8>) -> Int64 {
-        digest.prefix(digestBytes).reduce(0) { $0 << 8 | Int64($1) } & .max
     }
 
     /// - Parameter request: a request of `/assets/{release}/{file}`

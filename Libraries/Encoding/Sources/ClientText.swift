@@ -30,3 +30,11 @@ extension String {
         }
     }
 }
+
+extension UInt8 {
+    /// Whether the byte is a letter or a digit of ASCII.
+    @inlinable
+    public var isLetterOrDigit: Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20)
+    }
+}

@@ -159,11 +159,5 @@ extension UInt8 {
     fileprivate static let space = UInt8(ascii: " ")
 
     /// Whether the byte is in ASCII, but neither a letter nor a digit.
-    fileprivate var isSeparator: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"):
-            false
-        case _: self < 0x80
-        }
-    }
+    fileprivate var isSeparator: Bool { self < 0x80 && !isLetterOrDigit }
 }

@@ -30,6 +30,9 @@ extension SHA256.Digest: RandomAccessCollection {
     public var startIndex: Int { 0 }
     public var endIndex: Int { 32 }
     public subscript(index: Int) -> UInt8 { bytes[index] }
+
+    /// The first 8 bytes as a number that is not negative, for an entity tag.
+    public var number: Int64 { prefix(8).reduce(0) { $0 << 8 | Int64($1) } & .max }
 }
 
 extension Sequence<UInt8> {

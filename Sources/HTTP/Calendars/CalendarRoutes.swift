@@ -69,8 +69,7 @@ struct CalendarRoutes: Sendable {
     }
 
     private func response(_ bytes: [UInt8], to request: Request, _ view: EventsView, for reads: API.Reads) -> Response {
-        let digest = Array(SHA256.hash(bytes)).withRawSpan { $0.load(Int64.self) }
-        let tag = EntityTag(version: Int64(bigEndian: digest) & .max)
+        let tag = EntityTag(version: SHA256.hash(bytes).number)
         var response =
             request.matchesIfNoneMatch(tag)
             ? Response(status: .notModified)

@@ -111,18 +111,7 @@ extension EventFilter {
 
 extension String {
     /// UTF-8 in which every byte is escaped that is no letter or digit of ASCII. Source: RFC 3986, section 2.1.
-    fileprivate var percentEncoded: String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        let bytes = utf8.flatMap { byte -> [UInt8] in
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "a")...UInt8(ascii: "z"):
-                [byte]
-            case _: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
+    fileprivate var percentEncoded: String { escaping { $0.isLetterOrDigit ? nil : "%\([$0].hexadecimal.uppercased())" } }
 }
 
 extension [EventCluster] {

@@ -45,8 +45,7 @@ extension StaticResponse {
     fileprivate init(embedding response: Response) {
         var response = response
         response.setCacheControl(for: .everyone)
-        let digest = SHA256.hash(response.body.readableBytesView).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        self.init(response, version: Int64(digest >> 1))
+        self.init(response, version: SHA256.hash(response.body.readableBytesView).number)
     }
 }
 

@@ -93,12 +93,5 @@ public struct Request: Sendable {
 
 extension UInt8 {
     /// A letter or a digit of ASCII, or one of four marks. Source: RFC 3986, section 2.3.
-    var isUnreserved: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-            UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
-            true
-        default: false
-        }
-    }
+    var isUnreserved: Bool { isLetterOrDigit || "-._~".utf8.contains(self) }
 }
