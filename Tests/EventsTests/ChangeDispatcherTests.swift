@@ -136,25 +136,6 @@ extension ChangeSearch {
         #expect(dispatcher.sent == 3)
     }
 
-    @Test func `a stream with words gets a put for an event that has them, and gone for any other one in its area`() throws {
-        let sink = LineSink()
-        var dispatcher = Self.dispatch(.loaded(at: 0), Self.join(1, try .inSquare("Ché"), after: 0, sink))
-        let (inside, outside) = (Self.inside, Self.outside)
-        let changes = [
-            Self.change(1, to: inside, words: " dance"), Self.change(2, from: inside, to: inside, words: " chess"),
-            Self.change(3, from: inside, to: inside, words: " chess park"),
-            Self.change(4, from: inside, to: inside, words: " dance"),
-            Self.change(5, from: inside, to: outside, words: " chess"), Self.change(6, from: outside, words: " chess"),
-            Self.change(7, to: outside, words: " chess"),
-        ]
-        for change in changes { dispatcher.handle(Self.applied(change)) }
-        #expect(
-            sink.blocks.map { $0.prefix(while: { $0 != "{" }) } == [
-                "id: 2\nevent: put\ndata: ", "id: 3\nevent: put\ndata: ", "id: 4\nevent: gone\ndata: ",
-                "id: 5\nevent: gone\ndata: ",
-            ])
-    }
-
     @Test func `a client from before the ring, from another log or from a loading node gets a reset`() {
         var dispatcher = Self.dispatch(.loaded(at: 100))
         let (early, foreign, present) = (LineSink(), LineSink(), LineSink())

@@ -20,19 +20,17 @@ extension EventDetails {
 }
 
 /// The pointer, code and sentence of each validation error of a concert with these fields.
-private func errors(_ fields: [(EventText, JSON)]) -> [String] {
+private func errors(_ name: EventText, _ text: String) -> [String] {
     var object: JSONObject = [
         "name": "Concert", "lat": .number("-33.5"), "lon": .number("151"), "started_at": "2013-09-16T03:30:00Z",
     ]
-    for (name, value) in fields { object[name.rawValue] = value }
+    object[name.rawValue] = .string(text)
     do { _ = try EventDetails(.object(object)) } catch {
         guard case .invalid(let errors) = error else { return ["\(error)"] }
         return errors.map { "\($0.pointer) \($0.code.rawValue) \($0.detail)" }
     }
     return []
 }
-
-private func errors(_ name: EventText, _ text: String) -> [String] { errors([(name, .string(text))]) }
 
 @Suite struct `Reading the texts of an event` {
     @Test func `texts are read as they were sent, CR LF becomes LF, and null or white space is none`() throws {
@@ -155,33 +153,6 @@ private func errors(_ name: EventText, _ text: String) -> [String] { errors([(na
 }
 
 @Suite struct `Changing the texts of an event` {
-    private static func replaced(_ fields: JSONObject) throws -> EventDetails {
-        var object = fields
-        (object["name"], object["started_at"]) = ("Concert", "2013-09-16T03:30:00Z")
-        (object["lat"], object["lon"]) = (.number("-33.5"), .number("151"))
-        return try EventPatch(replacing: .object(object)).applied(to: .described)
-    }
-
-    @Test func `a replacement keeps each text that it does not name, and null or a blank clears`() throws {
-        #expect(try Self.replaced([:]) == .described)
-        var expected = EventDetails.described
-        expected.texts[.link] = nil
-        #expect(try Self.replaced(["link": .null]) == expected)
-        #expect(try Self.replaced(["link": " "]) == expected)
-        expected.texts[.description] = "One set."
-        #expect(try Self.replaced(["link": .null, "description": "One set."]) == expected)
-        #expect(throws: EventRejection.self) { try Self.replaced(["link": "x"]) }
-    }
-
-    @Test func `a replacement clears an address and an end that it does not name`() throws {
-        var picnic = EventDetails.picnic
-        picnic.texts = EventDetails.described.texts
-        let json: JSON = [
-            "name": "Concert", "lat": .number("-33.5"), "lon": .number("151"), "started_at": "2013-09-16T03:30:00Z",
-        ]
-        #expect(try EventPatch(replacing: json).applied(to: picnic) == .described)
-    }
-
     @Test func `a merge patch of texts changes these alone, and is no empty patch`() throws {
         var expected = EventDetails.described
         (expected.texts[.category], expected.texts[.timeZone]) = (nil, "UTC")

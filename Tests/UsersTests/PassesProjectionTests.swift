@@ -40,14 +40,6 @@ import Testing
             ])
     }
 
-    @Test func `a return uses up a code and keeps a secret, and an end leaves neither`() {
-        let digest = Personal.present(Self.first)
-        let used = Self.fold([(.used(.transfer, digest: digest), "pass-1"), (.used(.recovery, digest: digest), "pass-1")])
-        #expect(used == [Key(user: Self.ann, kind: .transfer): nil])
-        let ended = Self.fold([(Self.issued(.recovery, Self.first), "pass-1"), (.ended(.recovery), "pass-1")])
-        #expect(ended == [Key(user: Self.ann, kind: .recovery): nil])
-    }
-
     @Test func `an erased user has no rows, also in a rebuild that reads erased digests`() {
         let none = Dictionary(uniqueKeysWithValues: PassKind.allCases.map { (Key(user: Self.ann, kind: $0), Pass?.none) })
         #expect(Self.fold([(Self.issued(.transfer, Self.first), "pass-1"), (.erased, "pass-1")]) == none)
