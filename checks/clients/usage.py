@@ -103,7 +103,7 @@ def passes(app, old, user):
     for kind in PassKind:
         issued, _ = sent(issue_pass, 200, "IssuedPass", client=old, body=NewPass(kind=kind))
     sent(end_pass, 200, "EmptyObject", kind=PassKind.RECOVERY, client=old)
-    assert [entry.kind for entry in sent(list_passes, 200, "Passes", client=old)[0]] == ["transfer"]
+    assert [entry.kind for entry in sent(list_passes, 200, "Passes", client=old)[0]] == ["calendar", "transfer"]
     issued, _ = sent(issue_pass, 200, "IssuedPass", client=old, body=NewPass(kind=PassKind.TRANSFER))
     use = PassUse(pass_=issued.pass_, device_token="another-token-of-this-client")
     assert sent(return_user, 200, "User", client=app, body=use)[0].id == user.id
