@@ -60,9 +60,9 @@ import Testing
             hint: "A server of this version updates it; check that one runs.",
             cure: "UPDATE log.read_models SET position = position + 3 WHERE schema = 'attendances_v1'"),
         Ailment(
-            script: "SELECT setval('log.event_ids', 3)", check: "sequences",
-            result: "log.event_ids is at 3, but event-20 is in use",
-            hint: "SELECT setval('log.event_ids', 20);", cure: "SELECT setval('log.event_ids', 20)"),
+            // A busy server takes more numbers than it uses.
+            script: "SELECT setval('log.event_ids', 3)", check: "sequences", result: "log.event_ids is at 3, but event-",
+            hint: "SELECT setval('log.event_ids', ", cure: "SELECT setval('log.event_ids', 100000)"),
         Ailment(
             script: "INSERT INTO humon.migrations VALUES ('0002_tea', repeat('a', 64))", check: "migrations",
             result: "this program does not know it", hint: "Run the version of humon that this database belongs to.",
