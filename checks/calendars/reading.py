@@ -176,9 +176,9 @@ def main():
         compare(listed(api, 0, f"&from={stamps[0]}&to={stamps[1]}"), found, f"from {stamps[0]} to {stamps[1]}")
     print(f"{windows} windows had the events that the list has", flush=True)
 
-    pages = [event for number in range(min(places, 3)) for event in listed(api, number).values()]
-    for event in pages:
-        compare_page(api, event)
+    pages = [found for number in range(min(places, 3)) for found in listed(api, number).values()]
+    for found in pages:
+        compare_page(api, found)
     print(f"{len(pages)} pages had their event, and no markup of its texts", flush=True)
 
     follow(api)
