@@ -43,15 +43,10 @@ struct PointFilter {
     /// - Parameter step: what the search chose for the leaf
     @inline(__always)
     func forEachRow(of leaf: Leaf, _ count: Int, _ step: TreeStep, _ body: (Int) -> Void) {
-        if let words {
-            let rows = words.rows(of: leaf)
-            if rows == 0 { return }
-            return leaf.forEachRow(of: count, overlapping: window) { row in
-                if rows &>> UInt64(row) & 1 == 1, box.contains(leaf.degrees(row, of: count)) { body(row) }
-            }
-        }
+        let rows = words?.rows(of: leaf) ?? .max
+        if rows == 0 { return }
         leaf.forEachRow(of: count, overlapping: window) { row in
-            if step == .take || box.contains(leaf.degrees(row, of: count)) { body(row) }
+            if rows &>> UInt64(row) & 1 == 1, step == .take || box.contains(leaf.degrees(row, of: count)) { body(row) }
         }
     }
 }
