@@ -35,10 +35,12 @@ public struct FoldedWords: Sendable, Hashable {
     }
 
     private mutating func append(ascii text: String) {
-        for word in text.utf8.split(whereSeparator: \.isSeparator) {
-            utf8.append(.space)
+        var isWithin = false
+        for byte in text.utf8 {
+            if !byte.isSeparator, !isWithin { utf8.append(.space) }
+            isWithin = !byte.isSeparator
             // Digits have the bit of lower case, too.
-            for byte in word { utf8.append(byte | 0x20) }
+            if isWithin { utf8.append(byte | 0x20) }
         }
     }
 
