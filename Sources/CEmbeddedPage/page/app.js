@@ -34,6 +34,8 @@ let opening = null;
 let visitor = null;
 /** How many of the nearest events are read. */
 const nearCount = 20;
+/** How long the ground of the map waits for the first events. */
+const groundMilliseconds = 500;
 /** The zoom that shows a city. */
 const cityZoom = 11;
 /** Whether the list has the nearest events first. */
@@ -360,7 +362,7 @@ function load() {
   // The list of a cluster goes with the cluster.
   const isThere = listed?.box && !mine && listed.filter === keyOf(state) && listed.zoom === zoom && map.contains(listed.lat, listed.lon);
   if (listed?.box && !isThere) listed = null;
-  view.load({ bounds: map.bounds, zoom, filter: { when, kind, words }, mine, listed: listed?.box ?? null });
+  return view.load({ bounds: map.bounds, zoom, filter: { when, kind, words }, mine, listed: listed?.box ?? null });
 }
 const save = () => place.write({ ...state, view: map.view });
 
@@ -547,22 +549,24 @@ session.onUserChange((id, moved) => {
 
 // Start.
 showFilters();
-for (const choice of byID("filters").querySelectorAll(":checked")) choice.parentElement.scrollIntoView({ inline: "center" });
+const loadingCities = loadCities(assets);
+if (state.view === null) map.setView((await loadZones(assets)).find(({ names }) => names.includes(zone())) ?? world);
+const loading = load();
 showVisitor();
 goOnBack();
 session.restore();
 goOnErasing();
-const loadingCities = loadCities(assets);
-map.addGround(assets, { template: tiles, attribution }, loadingCities);
-if (state.view === null) map.setView((await loadZones(assets)).find(({ names }) => names.includes(zone())) ?? world);
-load();
 if (state.form) openForm();
 else if (state.event !== null) open(state.event, { focuses: false, zoom: state.view ? 0 : streetZoom });
+for (const choice of byID("filters").querySelectorAll(":checked")) choice.parentElement.scrollIntoView({ inline: "center" });
 loadingCities.then((list) => {
   cities = list;
   // The clusters may have come before their names.
   if (view.content.kind === "clusters") listNow(view.content);
 });
+// The ground takes longer to draw than the events: it comes after them, or without them if they take long.
+Promise.race([loading, new Promise((resolve) => setTimeout(resolve, groundMilliseconds))])
+  .then(() => map.addGround(assets, { template: tiles, attribution }, loadingCities));
 
 // Another window of the browser may have signed it up, or changed what is the visitor's, out of view of the stream.
 document.addEventListener("visibilitychange", () => {
