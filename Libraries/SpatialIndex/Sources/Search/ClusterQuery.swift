@@ -67,6 +67,8 @@ private struct CellCounts: TreeVisitor, Sendable {
     private let latitudes: [Double]
     private let longitudes: [Double]
     private var cells: [(count: Int, box: DegreeBox)]
+    /// The cell of the last point, and its edges: the next point is mostly in the same.
+    private var last = (cell: 0, latitudes: 0.0..<0.0, longitudes: 0.0..<0.0)
 
     init(_ query: ClusterQuery) {
         filter = PointFilter(box: query.box, window: query.window ?? .min ... .max, words: query.words)
@@ -83,7 +85,7 @@ private struct CellCounts: TreeVisitor, Sendable {
 
     mutating func step<Node>(_ children: Children<Node>, _ index: Int) -> TreeStep {
         let step = filter.step(children, index)
-        guard step == .take else { return step }
+        guard step == .take, filter.words == nil else { return step }
         let degrees = children.degrees(index)
         let cell = cell(degrees.south, degrees.west)
         guard cell == self.cell(degrees.north, degrees.east) else { return .take }
@@ -95,7 +97,10 @@ private struct CellCounts: TreeVisitor, Sendable {
         var points = 0
         filter.forEachRow(of: leaf, count, step) { row in
             let degrees = leaf.degrees(row, of: count)
-            add(1, degrees, to: cell(degrees.south, degrees.west))
+            if !last.latitudes.contains(degrees.south) || !last.longitudes.contains(degrees.west) {
+                last = edges(of: cell(degrees.south, degrees.west))
+            }
+            add(1, degrees, to: last.cell)
             points += 1
         }
         return points
@@ -104,6 +109,14 @@ private struct CellCounts: TreeVisitor, Sendable {
     private func cell(_ latitude: Double, _ longitude: Double) -> Int {
         let row = latitudes.partitioningIndex { $0 > latitude }
         return row * (longitudes.count + 1) + longitudes.partitioningIndex { $0 > longitude }
+    }
+
+    private func edges(of cell: Int) -> (Int, Range<Double>, Range<Double>) {
+        func edges(_ number: Int, _ all: [Double]) -> Range<Double> {
+            (number == 0 ? -.infinity : all[number - 1])..<(number == all.count ? .infinity : all[number])
+        }
+        let (row, column) = cell.quotientAndRemainder(dividingBy: longitudes.count + 1)
+        return (cell, edges(row, latitudes), edges(column, longitudes))
     }
 
     private mutating func add(_ count: Int, _ degrees: DegreeBox, to cell: Int) {

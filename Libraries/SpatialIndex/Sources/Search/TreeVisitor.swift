@@ -16,7 +16,7 @@ enum TreeStep {
     case skip
     /// Some points of the node may pass the filter.
     case filter
-    /// All points of the node pass the filter.
+    /// All points of the node are in the box and in the window.
     case take
 }
 
@@ -29,7 +29,7 @@ struct PointFilter {
     func step<Node>(_ children: Children<Node>, _ index: Int) -> TreeStep {
         let degrees = children.degrees(index)
         if !box.overlaps(degrees) || children.isOutside(window, index) { return .skip }
-        return words == nil && box.contains(degrees) && children.isInside(window, index) ? .take : .filter
+        return box.contains(degrees) && children.isInside(window, index) ? .take : .filter
     }
 
     func contains(_ row: Int, of leaf: Leaf) -> Bool {
@@ -43,10 +43,19 @@ struct PointFilter {
     /// - Parameter step: what the search chose for the leaf
     @inline(__always)
     func forEachRow(of leaf: Leaf, _ count: Int, _ step: TreeStep, _ body: (Int) -> Void) {
-        let rows = words?.rows(of: leaf) ?? .max
+        var rows = words?.rows(of: leaf) ?? .max
         if rows == 0 { return }
-        leaf.forEachRow(of: count, overlapping: window) { row in
-            if rows &>> UInt64(row) & 1 == 1, step == .take || box.contains(leaf.degrees(row, of: count)) { body(row) }
+        if step != .take {
+            var inside = UInt64(0)
+            leaf.forEachRow(of: count, overlapping: window) { row in
+                if box.contains(leaf.degrees(row, of: count)) { inside |= 1 &<< UInt64(row) }
+            }
+            rows &= inside
+        }
+        rows &= .max >> UInt64(Leaf.capacity - count)
+        while rows != 0 {
+            body(rows.trailingZeroBitCount)
+            rows &= rows &- 1
         }
     }
 }
