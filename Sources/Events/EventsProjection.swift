@@ -175,7 +175,9 @@ extension Event {
                 coordinates: Coordinates(lat: try columns.next(), lon: try columns.next()), startedAt: try columns.next(),
                 endedAt: try columns.next(), texts: [:]),
             isCancelled: try columns.next(), isHidden: try columns.next(), revisedAt: try columns.next())
-        for name in EventText.allCases { details.texts[name] = try columns.next() }
+        for name in EventText.allCases {
+            if let text: String = try columns.next() { details.texts[name] = text }
+        }
         try check()
     }
 

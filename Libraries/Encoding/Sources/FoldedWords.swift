@@ -21,7 +21,10 @@ public struct FoldedWords: Sendable, Hashable {
 
     /// The words of all texts, in their order.
     public init(_ texts: String...) {
-        for text in texts { text.utf8.allSatisfy { $0 < 0x80 } ? append(ascii: text) : append(text) }
+        for text in texts {
+            var bytes = text.utf8Span
+            if bytes.checkForASCII() { append(ascii: bytes.span) } else { append(text) }
+        }
     }
 
     /// The words of a text to search for.
@@ -34,13 +37,16 @@ public struct FoldedWords: Sendable, Hashable {
         if words > Self.maximumWords { throw .tooManyWords }
     }
 
-    private mutating func append(ascii text: String) {
-        var isWithin = false
-        for byte in text.utf8 {
-            if !byte.isSeparator, !isWithin { utf8.append(.space) }
-            isWithin = !byte.isSeparator
-            // Digits have the bit of lower case, too.
-            if isWithin { utf8.append(byte | 0x20) }
+    private mutating func append(ascii text: Span<UInt8>) {
+        utf8.append(addingCapacity: text.count + 1) { words in
+            var isWithin = false
+            for index in text.indices {
+                let byte = text[index]
+                if !byte.isSeparator, !isWithin { words.append(.space) }
+                isWithin = !byte.isSeparator
+                // Digits have the bit of lower case, too.
+                if isWithin { words.append(byte | 0x20) }
+            }
         }
     }
 
