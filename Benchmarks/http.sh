@@ -128,6 +128,8 @@ done
 echo
 table
 echo
+# pgbench finds it there.
+schema=public
 psql -c 'DROP TABLE IF EXISTS plain; DROP SEQUENCE IF EXISTS streams;
     CREATE TABLE plain (position bigserial PRIMARY KEY, id uuid NOT NULL UNIQUE, stream text COLLATE "C" NOT NULL,
     version integer NOT NULL, type text NOT NULL, format smallint NOT NULL, recorded_at timestamptz NOT NULL,

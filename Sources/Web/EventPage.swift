@@ -12,6 +12,13 @@ struct EventPage {
     private let details: EventDetails
     private let texts: PageTexts
     private let origin: Origin?
+    /// The zone of the place; UTC if the event has none, or one that this system does not know.
+    private let zone: TimeZone
+    private let zoneName: String
+    /// `nil` if nobody knows the end. Old clients send ends before the start.
+    private let end: Timestamp?
+    /// The time of the event in words.
+    private let span: String
 
     /// - Parameter origin: of the page's address; `nil` if it is not known
     init(_ event: Event, _ texts: PageTexts, origin: Origin?) {
@@ -21,6 +28,10 @@ struct EventPage {
         (details.name, details.address) = (details.name.withoutDisruptions, details.address?.withoutDisruptions)
         details.texts = details.texts.mapValues(\.withoutDisruptions)
         self.details = details
+        let known = details.texts[.timeZone].flatMap { name in TimeZone(identifier: name).map { ($0, name) } }
+        (zone, zoneName) = known ?? (.gmt, "UTC")
+        end = details.endedAt.flatMap { $0 < details.startedAt ? nil : $0 }
+        span = texts.span(from: details.startedAt.date, to: end?.date, in: zone)
     }
 
     private var path: String { "/events/\(event.id.rawValue)" }
@@ -133,19 +144,6 @@ struct EventPage {
 // MARK: Times and places
 
 extension EventPage {
-    /// The zone of the place; UTC if the event has none, or one that this system does not know.
-    private var zone: TimeZone { knownZone?.zone ?? .gmt }
-    private var zoneName: String { knownZone?.name ?? "UTC" }
-
-    private var knownZone: (zone: TimeZone, name: String)? {
-        details.texts[.timeZone].flatMap { name in TimeZone(identifier: name).map { ($0, name) } }
-    }
-
-    /// `nil` if nobody knows the end. Old clients send ends before the start.
-    private var end: Timestamp? { details.endedAt.flatMap { $0 < details.startedAt ? nil : $0 } }
-
-    private var span: String { texts.span(from: details.startedAt.date, to: end?.date, in: zone) }
-
     /// A time in RFC 3339 with the offset of the place: `2026-10-24T12:45:00+02:00`.
     private func stamp(_ time: Timestamp) -> String {
         let minutes = zone.secondsFromGMT(for: time.date) / 60
