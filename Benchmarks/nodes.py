@@ -153,14 +153,14 @@ def freshness(place, first, second, own):
         time.sleep(1)
         writer = http.client.HTTPConnection("127.0.0.1", first.port)
         reader = http.client.HTTPConnection("127.0.0.1", second.port)
-        end, number = time.monotonic() + seconds, 0
+        end, writes = time.monotonic() + seconds, 0
         while time.monotonic() < end:
-            number += 1
-            path = f"/v1/events/{own[number % len(own)]}"
-            _, headers, _ = first.send("PATCH", path, details(number), connection=writer)
+            writes += 1
+            path = f"/v1/events/{own[writes % len(own)]}"
+            _, headers, _ = first.send("PATCH", path, details(writes), connection=writer)
             begin = time.monotonic()
             position, shown = headers["humon-position"], False
-            if number % 2:
+            if writes % 2:
                 status, _, _ = second.send("GET", path, headers={"humon-position": position}, connection=reader)
                 assert status == 200, status
                 asked.append((time.monotonic() - begin) * 1_000)
