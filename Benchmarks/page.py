@@ -91,12 +91,12 @@ def measure(browser, url, headers, rounds):
     browser.open(f"{url}/#map=16/{BERLIN[0]}/{BERLIN[1]}&when=any")
     browser.until(LIVE)
     print(f"from a write to its marker: {spread([write_to_marker(browser, url, headers, n) for n in range(rounds)], 'ms')}")
-    # In the ocean, where the demo has no events, 22 pixels from one to the next.
+    # In the ocean, where the demo has no events, 30 pixels from one to the next.
     for number in range(MARKERS):
-        lat, lon = -30 + number // 36 * 0.0265, -100 + number % 36 * 0.0305
+        lat, lon = -30 + number // 44 * 0.036, -100 + number % 44 * 0.0415
         ask(f"{url}/v1/events", "POST", {"name": "m", "lat": lat, "lon": lon, "started_at": "2037-01-01T20:00:00Z"}, headers)
-    browser.resize(1400, 1000)
-    browser.open(f"{url}/#map=10/-29.64/-99.47&when=any")
+    browser.resize(1900, 1100)
+    browser.open(f"{url}/#map=10/-29.6/-99.1&when=any")
     browser.until(f"document.querySelectorAll('.pin').length >= {MARKERS * 0.99}")
     print(f"dragging {browser.evaluate('document.querySelectorAll(`.pin`).length')} markers: "
           f"{spread([frames_a_second(browser) for _ in range(rounds)], 'frames a second')}")

@@ -26,11 +26,12 @@ import Testing
         try await page.locate(lat: 52.5, lon: 13.4)
         try await Self.create([
             ("Jazz tonight", "music", 3, 52.501), ("Blues far away", "music", 3, 51), ("Chess tonight", "games", 3, 52.502),
-            ("Jazz next week", "music", 170, 52.503),
+            ("Jazz next week", "music", 170, 52.503), ("Jazz in a suburb", "music", 2, 52.515),
         ])
         try await live.open("map=3/40/0")
-        for choice in ["#near", "[name=when][value=tonight]", "[name=kind][value=music]"] { try await page.click(choice) }
-        try await live.untilListed(["Jazz tonight"])
+        for choice in ["#near", "[name=when][value=tonight]", "[name=kind][value=music]"] { try await page.tap(choice) }
+        // The next one is an hour earlier.
+        try await live.untilListed(["Jazz tonight", "Jazz in a suburb"])
         #expect(try await page.text("#list .when").hasSuffix(" · 110 m"))
         for part in ["when=tonight", "kind=music"] {
             #expect(try await page.evaluate("\(Self.hash).includes('\(part)')") == .bool(true), "\(part)")
@@ -39,7 +40,7 @@ import Testing
         // The address has all of it.
         try await page.evaluate("window.isOld = true; location.reload()")
         try await page.until("!window.isOld && \(LivePage.isLive)")
-        try await live.untilListed(["Jazz tonight"])
+        try await live.untilListed(["Jazz in a suburb", "Jazz tonight"])
         #expect(try await page.evaluate("document.querySelector('[name=kind]:checked').value") == "music")
     }
 
@@ -130,5 +131,31 @@ import Testing
         #expect(try await page.text(".pin.stack") == "3")
         try await page.click(".pin.stack")
         try await page.until("document.querySelectorAll('.pin:not(.stack)').length === 3")
+    }
+
+    @Test func `no pins cover one another at any zoom`() async throws {
+        let page = live.page
+        // A spiral of 120 events: from 20 m to 9 km, some of them in one place.
+        for number in 0..<60 {
+            let (away, angle) = (0.0002 * pow(1.1, Double(number)), Double(number) * 2.4)
+            for _ in 0...(number % 3 == 0 ? 2 : 0) {
+                try await live.createEvent("Event", lat: 52.52 + away * sin(angle), lon: 13.4 + 1.6 * away * cos(angle))
+            }
+        }
+        try await page.resize(BrowserPage.phone.width, BrowserPage.phone.height, isMobile: true)
+        try await live.open("map=9/52.52/13.4&when=any")
+        for zoom in 9...18 {
+            try await page.evaluate("location.hash = 'map=\(zoom)/52.52/13.4&when=any'")
+            try await live.untilMap(zoom: zoom, lat: 52.52, lon: 13.4)
+            try await page.until("document.querySelector('#map .pin') && !document.querySelector('.leaflet-zoom-anim')")
+            let covered = try await page.evaluate(
+                """
+                [...document.querySelectorAll("#map .pin")].map((pin) => pin.getBoundingClientRect())
+                    .map(({ x, y, width }) => ({ x: x + width / 2, y: y + width / 2, radius: width / 2 }))
+                    .flatMap((one, index, all) => all.slice(0, index)
+                        .filter((other) => Math.hypot(one.x - other.x, one.y - other.y) < one.radius + other.radius - 1)).length
+                """)
+            #expect(covered == JSON(0), "zoom \(zoom)")
+        }
     }
 }

@@ -43,4 +43,31 @@ import Testing
         try await live.untilDetails("Jazz night")
         try await live.untilMap(zoom: 12, lat: 52.5, lon: 13.4)
     }
+
+    @Test func `near me lists the nearest first, also above more events than a list has, and the order of times on request`()
+        async throws
+    {
+        let page = live.page
+        // More than are listed of a wide view.
+        for number in 0..<61 { try await live.createEvent("Event", lat: 52.51 + Double(number) / 1_000, lon: 13.4) }
+        try await live.createEvent("Nearest", lat: 52.501, lon: 13.4, at: "2038-01-01T20:00:00Z")
+        try await page.locate(lat: 52.5, lon: 13.4)
+        try await live.open("map=5/48.1/11.5&when=any")
+        try await page.click("#near")
+        let first = "document.querySelector('#list strong')?.textContent"
+        try await page.until("\(first) === 'Nearest'")
+        try await page.click("#order")
+        try await page.until("\(first) === 'Event'")
+        try await page.click("#order")
+        try await page.until("\(first) === 'Nearest'")
+        try await page.evaluate("location.hash = 'map=7/52.5/13.4&when=any'")
+        try await page.until("document.querySelector('#list [data-key^=cluster]') && \(first) === 'Nearest'")
+        #expect(try await page.evaluate("document.querySelectorAll('#list [data-key^=near]').length") == JSON(20))
+        #expect(try await page.text("#list-note") == "These are the nearest to you:")
+        // A change elsewhere counts the clusters again, and the nearest stay.
+        try await live.createEvent("Even nearer", lat: 52.5001, lon: 13.4)
+        try await page.until("\(first) === 'Even nearer'")
+        try await page.click("#list [data-key^=near] button")
+        try await live.untilDetails("Even nearer")
+    }
 }

@@ -40,8 +40,9 @@ const groundMilliseconds = 500;
 const cityZoom = 11;
 /** Whether the list has the nearest events first. */
 let isByDistance = false;
-/** The search for the event that is nearest to an empty view. */
+/** The search for the nearest events of a view that lists none, and what the last one found: { key, events, here, isFromVisitor }. */
 let looking = new AbortController();
+let nearest = null;
 
 const isMine = (event) => session.currentUser() !== null && event.owner.id === session.currentUser();
 const distanceOf = (event) => (visitor === null ? null : distanceText(visitor, event));
@@ -320,9 +321,10 @@ const view = new View({
     if (content.kind === "clusters") map.showClusters(content.clusters);
     else map.showEvents(content.events, kindOf, labelOf);
     fresh.clear();
+    if (nearest?.key === content.key && needsNearest(content)) content.nearest = nearest;
     listNow(content);
     if (!hasEvents) lookForEvents();
-    if (content.kind === "events" && content.events.length === 0) lookFurther(content);
+    lookFurther(content);
   },
   put(event, content, isNew) {
     hasEvents = true;
@@ -336,7 +338,7 @@ const view = new View({
   gone(id, content) {
     map.remove(id);
     listSoon(content);
-    if (content.kind === "events" && content.events.length === 0) lookFurther(content);
+    lookFurther(content);
   },
   unknown: (content) => listNow(content),
   changed(id) {
@@ -378,16 +380,25 @@ async function comingAround(place, signal) {
   return window === null ? [] : api.nearest(place, { ...queryOf(state), ...window }, nearCount, signal);
 }
 
-/** Nothing is in view: lists what is nearest. The search before ends. */
+const isVisitorInView = () => visitor !== null && map.contains(visitor.lat, visitor.lon);
+
+/** Whether nothing is in view, or more than a list has, and the visitor wants to see the nearest first. */
+const needsNearest = ({ kind, events }) =>
+  (kind === "events" ? events.length === 0 : kind === "clusters" && isByDistance && isVisitorInView());
+
+/** Lists what is nearest, if the view lists no event. The search before ends. */
 async function lookFurther(content) {
   looking.abort();
+  if (!needsNearest(content)) return;
   looking = new AbortController();
-  delete content.nearest;
-  const isNear = visitor !== null && map.contains(visitor.lat, visitor.lon);
-  const here = isNear ? visitor : map.view;
-  const events = await comingAround(here, looking.signal).catch(() => []);
-  if (events.length === 0 || content !== view.content || content.events.length > 0) return;
-  content.nearest = { events, here, isFromVisitor: isNear };
+  const { signal } = looking;
+  const isFromVisitor = isVisitorInView();
+  const here = isFromVisitor ? visitor : map.view;
+  const events = await comingAround(here, signal).catch(() => []);
+  if (signal.aborted || content !== view.content || !needsNearest(content)) return;
+  nearest = events.length === 0 ? null : { key: content.key, events, here, isFromVisitor };
+  if (nearest === (content.nearest ?? null)) return;
+  content.nearest = nearest;
   listNow(content);
 }
 
@@ -487,6 +498,8 @@ async function showNear(here) {
   // With the nearest event two more that are not much further.
   const last = near.slice(0, 3).findLast((event) => place.kilometres(here, event) <= 2 * place.kilometres(here, first)) ?? null;
   if (map.showVisitor(here, last)) announce(text("map.near.distance", { distance: distanceText(here, first) }));
+  // The map may have been there.
+  lookFurther(view.content);
 }
 document.addEventListener("keydown", (press) => {
   if (press.key !== "Escape" || isComposed(press) || document.querySelector("dialog[open]")) return;

@@ -34,18 +34,20 @@ export function showList(content, handlers, place = null) {
   const { events, more } = place ?? content;
   title(...(place === null ? titleOf(content) : [text("list.title.place", { count: place.total }), partOf(events)]));
   byID("all").hidden = place === null;
-  const nearest = place === null && events?.length === 0 ? content.nearest : null;
+  const nearest = (place === null && !events?.length && content.nearest) || null;
   const order = byID("order");
   order.hidden = !(events?.length > 1) || events.every((event) => handlers.distanceOf(event) === null);
   order.textContent = text(handlers.orderOf() === null ? "list.order.distance" : "list.order.time");
+  // One's own list has one's own events, and those that one attends.
+  const other = content.kind === "mine" ? text("list.badge.attending") : null;
+  const badgeOf = (event) => (handlers.isMine(event) ? text("list.badge.own") : other);
+  const ways = nearest ? { name: "near", distanceOf: (event) => distanceText(nearest.here, event) } : { name: "event" };
+  const found = eventGroups(nearest?.events ?? events ?? [], { ...handlers, badgeOf, ...ways }, nearest?.here ?? handlers.orderOf());
   if (events === undefined) {
-    list.replaceChildren(element("ul", {}, ...content.clusters.map((cluster) => clusterItem(cluster, handlers))));
+    const near = nearest ? [...found, element("p", {}, text("list.clusters.note"))] : [];
+    list.replaceChildren(...near, element("ul", {}, ...content.clusters.map((cluster) => clusterItem(cluster, handlers))));
   } else {
-    // One's own list has one's own events, and those that one attends.
-    const other = content.kind === "mine" ? text("list.badge.attending") : null;
-    const badgeOf = (event) => (handlers.isMine(event) ? text("list.badge.own") : other);
-    const ways = nearest ? { name: "near", distanceOf: (event) => distanceText(nearest.here, event) } : { name: "event" };
-    list.replaceChildren(...eventGroups(nearest?.events ?? events, { ...handlers, badgeOf, ...ways }, nearest?.here ?? handlers.orderOf()));
+    list.replaceChildren(...found);
     const rest = events.length - shown.rows;
     if (rest > 0 || more) list.append(moreButton(rest, handlers));
   }
@@ -88,7 +90,7 @@ function titleOf({ kind, events, total, more, isElsewhere, nearest }) {
     const older = kind === "none" ? [] : [" ", text("list.unknown.older")];
     return [text("list.unknown.title"), text("list.unknown.note"), ...older];
   }
-  if (kind === "clusters") return [text("list.title.view", { count: total }), text("list.clusters.note")];
+  if (kind === "clusters") return [text("list.title.view", { count: total }), text(nearest ? "list.nearest.you" : "list.clusters.note")];
   if (kind === "mine") {
     const mine = text(more ? "list.title.mine.more" : "list.title.mine", { count: events.length });
     return [mine, events.length > 0 ? partOf(events) : text("list.mine.empty")];

@@ -20,8 +20,8 @@ const FlatMarker = L.Marker.extend({
   },
 });
 
-/** Pins that are nearer than this would cover one another, in pixels. */
-const pinPixels = 20;
+/** Pins that are nearer than this could cover one another, in pixels: the width of the number of a group. */
+const pinPixels = 28;
 
 /** Events with the same key lie on top of each other at every zoom: the key has degrees to a metre. 180 and -180 are one longitude. */
 export const placeKey = ({ lat, lon }) => [lat, lon].map((degrees) => Math.round(degrees * 1e5)).join().replace(/,-18000000$/, ",18000000");
@@ -204,7 +204,7 @@ export class EventMap {
     const common = members.every((member) => member.kind === kind) ? kind : "";
     const icon = isOne
       ? L.divIcon({ className: `pin ${kind}`, iconSize: [18, 18] })
-      : L.divIcon({ className: `pin stack ${common}`, iconSize: [28, 28], html: element("span", {}, compact.format(members.length)) });
+      : L.divIcon({ className: `pin stack ${common}`, iconSize: [pinPixels, pinPixels], html: element("span", {}, compact.format(members.length)) });
     const keys = new Set(members.map(({ event }) => placeKey(event)));
     const isPlace = keys.size === 1;
     const count = members.length;

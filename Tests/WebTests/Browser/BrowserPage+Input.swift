@@ -30,6 +30,23 @@ extension BrowserPage {
         try await mouse("mouseReleased", x, y)
     }
 
+    /// Clicks the middle of an element, or of the label around it, as a finger does. Throws if it is not on the screen, or something covers it.
+    func tap(_ selector: String) async throws {
+        let name = JSON.string(selector).text
+        try await until("document.querySelector(\(name))")
+        let point = try await evaluate(
+            """
+            ((part) => {
+                const { x, y, width, height } = part.getBoundingClientRect();
+                const point = [x + width / 2, y + height / 2].map(Math.round);
+                return part.contains(document.elementFromPoint(...point)) ? point.join(" ") : null;
+            })((part => part.closest("label") ?? part)(document.querySelector(\(name))))
+            """)
+        let numbers = (point.string ?? "").split(separator: " ").compactMap { Int($0) }
+        guard numbers.count == 2 else { throw ScriptError(description: "nobody can tap \(selector)") }
+        try await click(x: numbers[0], y: numbers[1])
+    }
+
     /// Drags from a point by a distance, in pixels.
     func drag(x: Int, y: Int, by distance: Int) async throws {
         try await mouse("mousePressed", x, y)
