@@ -119,6 +119,9 @@ import Testing
             }
             outputs["log"] = server.output + server.error
             #expect(outputs["log"]?.contains("/v1/users/sign_in") == true)
+            for route in ["/v1/calendars/{secret}.ics", "/v1/users/return", "/session/return"] {
+                for name in ["metrics", "log"] { #expect(outputs[name]?.contains(route) == true, "\(name) has no \(route)") }
+            }
             #expect(outputs["log search"]?.contains("AccountCreated") == true)
             let secrets =
                 ["ann.of.nowhere", "Ann.Nobody", Self.password, Self.wrong, "$scrypt", "Meet.the.dentist"] + tokens

@@ -24,7 +24,8 @@ private struct Tool: Sendable {
                     SELECT log.tail() + 1, gen_random_uuid(), stream, 2, 'EventUpdated', 1, recorded_at + interval '1 minute',
                         '{"started_at":"2030-01-01T00:00:00.000Z","ended_at":null}',
                         '{"request_id":"tea-time","actor":1,"trace_id":"0af7651916cd43dd8448eb211c80319c"}',
-                        '{"name":"Tea\\u001b[2J","address":"Secret Street 1","lat":1.5,"lon":2}'
+                        '{"name":"Tea\\u001b[2J","address":"Secret Street 1","lat":1.5,"lon":2,
+                            "category":"music","time_zone":"Asia/Tokyo","description":"Bring tea","link":"https://example.org/"}'
                     FROM log.recorded_events WHERE stream = 'event-12'
                     """
                 )
@@ -60,14 +61,17 @@ private struct Tool: Sendable {
 
             let hidden = try await tool.objects("streams", "show", "event-12")
             #expect(hidden.map { $0["version"] } == [JSON(1), JSON(2)])
-            #expect(hidden[1]["data"]?["address"] == "(hidden)")
-            #expect(hidden[1]["data"]?["lat"] == "(hidden)")
-            #expect(hidden[1]["data"]?["name"] == "(hidden)")
+            for name in ["address", "lat", "name", "category", "time_zone", "description", "link"] {
+                #expect(hidden[1]["data"]?[name] == "(hidden)", "\(name)")
+            }
             #expect(hidden[1]["data"]?["started_at"] == "2030-01-01T00:00:00.000Z")
             #expect(hidden[1]["request_id"] == "tea-time")
             let shown = try await tool.run("streams", "show", "event-12", "--reveal")
-            #expect(shown.output.contains("data.address     Secret Street 1\n"))
-            #expect(shown.output.contains(#"data.name        Tea\u001b[2J"# + "\n"))
+            #expect(shown.output.contains("data.address      Secret Street 1\n"))
+            for text in ["music", "Asia/Tokyo", "Bring tea", "https://example.org/"] {
+                #expect(shown.output.contains(" \(text)\n"), "\(text)")
+            }
+            #expect(shown.output.contains(#"data.name         Tea\u001b[2J"# + "\n"))
             #expect(!shown.output.contains("\u{1B}"))
 
             let now = try await tool.objects("streams", "state", "event-12", "--reveal")

@@ -102,6 +102,29 @@ import Testing
         }
     }
 
+    @Test func `clusters with a letter count the events of one position while a writer goes on`() async throws {
+        let index = EventIndex()
+        index.apply(Self.fill.batch, position: 1)
+        let request = try ClusterRequest(JSON(query: "bbox=-180,-90,180,90&zoom=2&q=n".utf8))
+        async let writes: Void = {
+            for number in 60_001...62_000 {
+                var batch = EventIndex.Batch()
+                let held = HeldEvent(
+                    owner: .ann, version: 1, place: EventDetails.at(number).place, json: [], words: Array(" night".utf8))
+                batch.put(EventID(rawValue: Int64(number)), held)
+                index.apply(batch, position: Int64(number))
+                await Task.yield()
+            }
+        }()
+        for _ in 0..<10 {
+            let snapshot = index.snapshot
+            let clusters = try await LongSearches().finish(EventClusterSearch(request, snapshot))
+            #expect(clusters.reduce(0) { $0 + $1.count } == snapshot.count)
+        }
+        await writes
+        #expect(index.snapshot.count == 62_000)
+    }
+
     /// Events of a moment each, at different times, and a window that overlaps a few of them in each leaf.
     private static var fill: (batch: EventIndex.Batch, narrow: EventFilter, from: Timestamp, to: Timestamp) {
         var batch = EventIndex.Batch()

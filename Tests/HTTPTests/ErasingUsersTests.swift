@@ -24,8 +24,11 @@ import Testing
         for name in ["Quizzaciously", "Wabbajack", "Gone"] {
             own.append(try await api.createEvent("person", lat: 12.345678, lon: 98.765432, name: name))
         }
+        // In time for a calendar.
+        let tomorrow = Date(timeIntervalSinceNow: 86_400).formatted(.iso8601)
         let changed = """
             {"name":"Flibbertigibbet","address":"Zyzzyva Street 7","category":"outdoors","time_zone":"Antarctica/Troll",\
+            "started_at":"\(tomorrow)",\
             "description":"Xylophonically","link":"https://borborygmi.example/"}
             """
         for (method, path, token, body) in [
@@ -69,6 +72,12 @@ import Testing
         let id = try #require(try await api.send(.get, "/v1/users/me", token: "person").json?["id"]?.text)
         let issued = try await api.send(.post, "/v1/users/me/passes", token: "person", #"{"kind":"recovery"}"#)
         let pass = try #require(issued.json?["pass"]?.storedString)
+        let subscribed = try await api.send(.post, "/v1/users/me/passes", token: "person", #"{"kind":"calendar"}"#)
+        let feeds = [
+            "/v1/events.ics?lat=12.3457&lon=98.7654&radius=1", "/v1/events?bbox=98,12,99,13&q=flibber",
+            "/v1/calendars/\(try #require(subscribed.json?["pass"]?.storedString)).ics",
+        ]
+        for path in feeds { #expect(try await api.send(.get, path).body.contains("Flibbertigibbet"), "\(path)") }
         let digests = try await api.database.withClient { client in
             try await client.query(
                 """
@@ -78,7 +87,7 @@ import Testing
             ).decode(String.self)
         }
         let present = try await Self.contents(api.database)
-        #expect(digests.count == 2)
+        #expect(digests.count == 3)
         // Once in the log, and once in a read model.
         for digest in digests { #expect(digest.count == 64 && present.components(separatedBy: digest).count == 3) }
 
@@ -87,6 +96,11 @@ import Testing
         let tail = try await api.log.tail()
 
         for id in own { #expect(try await api.send(.get, "/v1/events/\(id)", token: "other").status == 404) }
+        for path in feeds + own.map({ "/v1/events/\($0).ics" }) {
+            let shown = try await api.send(.get, path)
+            #expect(shown.status == (feeds.prefix(2).contains(path) ? 200 : 404), "\(path)")
+            for word in Self.words { #expect(!shown.body.contains(word), "\(path) shows \(word)") }
+        }
         let near = try await api.send(.get, "/v1/events/nearests?lat=12.345678&lon=98.765432&radius=1")
         #expect(near.body == #"{"message":"No Events Found"}"#)
         let attendance = try await api.send(.get, "/v1/events/\(other)/attendance")

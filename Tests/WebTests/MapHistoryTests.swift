@@ -55,7 +55,7 @@ import Testing
 
     /// Whether each field and the button come to the screen when the page scrolls to it, and nothing is wider than the screen.
     private static let isUsable = """
-        [...document.querySelectorAll("#form-view input, #form-view [type=submit]")].every((field) => {
+        [...document.querySelectorAll("#form-view :is(input, textarea, select, [type=submit])")].filter((field) => field.checkVisibility()).every((field) => {
             field.scrollIntoView({ block: "center" });
             const { x, y, width, height } = field.getBoundingClientRect();
             return document.elementFromPoint(x + width / 2, y + height / 2) === field;

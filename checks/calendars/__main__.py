@@ -27,9 +27,10 @@ def main():
 
 
 def test(sandbox, python, options):
-    server = HumonServer(sandbox, options.humon, settings={"HUMON_EVENTS_PER_USER": 0})
+    origins = {"HUMON_WEB_ORIGINS": "https://map.example.org"}
+    server = HumonServer(sandbox, options.humon, settings={"HUMON_EVENTS_PER_USER": 0} | origins)
     server.start()
-    own = {"HUMON_URL": server.url, "HUMON_SECRET": server.secret, "LC_ALL": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
+    own = {"HUMON_URL": server.url, "HUMON_SECRET": server.secret, "LC_ALL": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"} | origins
     command = [python, f"{HERE}/reading.py", str(options.seed), str(options.events)]
     result = subprocess.run(command, cwd=sandbox.directory, env={"PATH": os.environ["PATH"]} | own, timeout=900)
     if result.returncode:

@@ -9,10 +9,15 @@ CHOICES = random.Random(SEED)
 # A feed has the next 400 events.
 AT_ONE_PLACE = 390
 CATEGORIES = [None, "music", "games", "food"]
+ZONES = [None, "Europe/Berlin", "Asia/Kathmandu", "America/St_Johns"]
+LINKS = [None, None, "https://example.org/%0D%0AEND:VEVENT?a=1,2;3&b=%3Cscript%3E", "http://example.org/" + "a" * 80]
+EMOJI = "\U0001f469\u200d\U0001f469\u200d\U0001f467"
 HOSTILE = [
     "\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n", "\\", ";", ",", "\\n", "\n", "\t", "\u2028", "\u0085", "\u202e", "\u2066", "\u0007",
-    "BEGIN:VEVENT", "é" * 40, "\U0001f469\u200d\U0001f469\u200d\U0001f467", "世界" * 20, '"', ":", "^n", "a" * 80, "%0D%0A", "<script>", "\u0600", "\u0301", "\u200d", "<", "</script>",
+    "BEGIN:VEVENT", "é" * 40, EMOJI, "世界" * 20, '"', ":", "^n", "a" * 80, "%0D%0A", "<script>", "\u0600", "\u0301", "\u200d", "<", "</script>",
 ]
+# Of the addresses that calendars and pages name.
+ORIGIN = os.environ["HUMON_WEB_ORIGINS"]
 NOW = datetime.datetime.now(datetime.timezone.utc).replace(second=0, microsecond=0)
 
 
@@ -63,8 +68,12 @@ def event(place):
         made["address"] = text(200)
     if CHOICES.random() < 0.7:
         made["ended_at"] = (start + datetime.timedelta(minutes=CHOICES.randrange(0, 600))).isoformat()
-    if category := CHOICES.choice(CATEGORIES):
-        made["category"] = category
+    for name, choices in [("category", CATEGORIES), ("time_zone", ZONES), ("link", LINKS)]:
+        if choice := CHOICES.choice(choices):
+            made[name] = choice
+    if CHOICES.random() < 0.3:
+        made["description"] = "x" + text(3000) * CHOICES.choice([1, 1, 20])
+        made["description"] = made["description"][:4000]
     return made
 
 
@@ -141,15 +150,24 @@ def compare_page(api, event):
     expect(not foreign and len(tree.findall(".//script")) == 2, f"the page of event {event['id']} has {foreign or 'other scripts'}")
     data = extruct.extract(page, syntaxes=["json-ld", "opengraph"])
     ((linked,), (graph,)) = data["json-ld"], data["opengraph"]
+    whole, address = api.send("GET", f"/v1/events/{event['id']}"), f"{ORIGIN}/events/{event['id']}"
+    texts = {name: None if whole.get(name) is None else plain(whole[name]) for name in ("address", "description")}
+    ended = None if event["ended_at"] is None or moment(event["ended_at"]) < moment(event["started_at"]) else moment(event["ended_at"])
+    of_class = [element for element in elements if element.get("class") == "description"]
+    links = [element.get("href") for element in elements if element.get("rel", "").startswith("nofollow")]
     found = {
         "h1": "".join(tree.find(".//h1").itertext()), "name": linked["name"], "start": moment(linked["startDate"]),
         "address": linked["location"].get("address"), "lat": linked["location"]["geo"]["latitude"],
-        "title": " ".join(dict(graph["properties"])["og:title"].split()),
+        "title": " ".join(dict(graph["properties"])["og:title"].split()), "lon": linked["location"]["geo"]["longitude"],
+        "end": moment(linked["endDate"]) if "endDate" in linked else None, "description": linked.get("description"),
+        "text": "".join(of_class[0].itertext()) if of_class else None, "links": links, "status": linked["eventStatus"],
+        "addresses": {linked.get("url"), dict(graph["properties"]).get("og:url")},
     }
-    address = plain(event["address"]) if event["address"] is not None else None
     expected = {
-        "h1": name, "name": name, "start": moment(event["started_at"]), "address": address, "lat": event["lat"],
-        "title": " ".join(name.split()),
+        "h1": name, "name": name, "start": moment(event["started_at"]), "address": texts["address"], "lat": event["lat"],
+        "title": " ".join(name.split()), "lon": event["lon"], "end": ended, "description": texts["description"],
+        "text": texts["description"], "links": [whole["link"]] if "link" in whole else [],
+        "status": "https://schema.org/EventScheduled", "addresses": {address},
     }
     expect(found == expected, f"the page of event {event['id']} has {found}, not {expected}")
 
@@ -186,23 +204,38 @@ def main():
 
 def follow(api):
     """One event through its life, beside one of a person who is erased."""
-    number = 900
-    made = api.send("POST", "/v1/events", body=event(place(number)) | {"name": "First", "started_at": NOW.isoformat(), "ended_at": None})
+    number, other = 900, 901
+    first = {"name": "First", "started_at": NOW.isoformat(), "ended_at": None, "description": None, "link": None}
+    made = api.send("POST", "/v1/events", body=event(place(number)) | first)
     secret, lives = api.send("POST", "/v1/users/me/passes", body={"kind": "calendar"})["pass"], []
-    for method, body in [(None, None), ("PATCH", {"name": "Second"}), ("PATCH", {"description": "More"}), ("DELETE", None)]:
+    later = NOW + datetime.timedelta(days=2)
+    changes = [
+        (None, None), ("PATCH", {"name": "Second"}), ("PATCH", {"description": EMOJI * 800, "link": LINKS[2]}),
+        ("PATCH", {"lat": place(other)}), ("PATCH", {"started_at": later.isoformat()}), ("DELETE", None),
+    ]
+    for method, body in changes:
         if method:
             api.send(method, f"/v1/events/{made['id']}", body=body)
+        if "lat" in (body or {}):
+            expect(not feed(api, number).walk("VEVENT"), "an event that moved is still where it was")
+            number = other
         (entry,) = feed(api, number).walk("VEVENT")
         whole = icalendar.Calendar.from_ical(api.send("GET", f"/v1/events/{made['id']}.ics")).walk("VEVENT")[0]
         calendar = icalendar.Calendar.from_ical(api.send("GET", f"/v1/calendars/{secret}.ics")).walk("VEVENT")
         own = next((found for found in calendar if found["UID"] == entry["UID"]), {})
-        for name in ["UID", "SEQUENCE", "SUMMARY", "STATUS", "DTSTAMP"]:
-            expect(entry.get(name) == whole.get(name), f"{name} of the feed is {entry.get(name)}, and of the event {whole.get(name)}")
-            expect(entry.get(name) == own.get(name), f"{name} of the feed is {entry.get(name)}, and of its owner's {own.get(name)}")
-        expect(own.get("DESCRIPTION") == whole.get("DESCRIPTION"), "the owner's calendar has another description than the event")
-        lives.append((str(entry["UID"]), int(entry["SEQUENCE"]), str(entry["SUMMARY"]), entry.get("STATUS")))
+        for name in ["UID", "SEQUENCE", "SUMMARY", "STATUS", "DTSTAMP", "DTSTART", "GEO", "URL"]:
+            texts = [found[name].to_ical() if name in found else None for found in (entry, whole, own)]
+            expect(len(set(texts)) == 1, f"{name} of the feed, of the event and of its owner's calendar: {texts}")
+        expect(entry["URL"] == f"{ORIGIN}/events/{made['id']}", f"the URL is {entry.get('URL')}")
+        description = None if len(lives) < 2 or method == "DELETE" else f"{EMOJI * 800}\n\n{LINKS[2]}"
+        for found in (whole, own):
+            expect(found.get("DESCRIPTION") == description, f"the description is {found.get('DESCRIPTION')}")
+        lives.append((str(entry["UID"]), int(entry["SEQUENCE"]), str(entry["SUMMARY"]), entry.get("STATUS"), entry["DTSTART"].dt))
     uid = lives[0][0]
-    expected = [(uid, 0, "First", None), (uid, 1, "Second", None), (uid, 2, "Second", None), (uid, 3, "Cancelled: Second", "CANCELLED")]
+    expected = [
+        (uid, 0, "First", None, NOW), (uid, 1, "Second", None, NOW), (uid, 2, "Second", None, NOW), (uid, 3, "Second", None, NOW),
+        (uid, 4, "Second", None, later), (uid, 5, "Cancelled: Second", "CANCELLED", later),
+    ]
     expect(lives == expected, f"the event went through {lives}")
     # A repetition with the dead token waits for the end.
     api.send("DELETE", "/v1/users/me")
@@ -211,7 +244,7 @@ def follow(api):
     reader = API()
     expect(not feed(reader, number).walk("VEVENT"), "an erased event is in the feed")
     expect(not feed(reader, 0).walk("VEVENT"), "erased events are in the feed")
-    print("an event was changed, cancelled and erased under one UID", flush=True)
+    print("an event was changed, moved, cancelled and erased under one UID", flush=True)
 
 
 main()

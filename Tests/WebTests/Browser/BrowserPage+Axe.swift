@@ -3,7 +3,7 @@ import TestDatabase
 import Testing
 
 extension BrowserPage {
-    /// Runs axe-core, which `scripts/third-party axe` fetches, and expects no serious finding.
+    /// Runs axe-core, which `scripts/third-party axe` fetches, and expects no finding.
     /// - Parameter colours: whether to check the contrast of colours alone, or all but it; `nil` for all rules
     func expectAccessible(_ what: String, colours: Bool? = nil) async throws {
         // Once a document.
@@ -15,7 +15,6 @@ extension BrowserPage {
         let findings = try await evaluate(
             """
             axe.run({ resultTypes: ["violations"]\(rules) }).then(({ violations }) => violations
-                .filter(({ impact }) => impact === "serious" || impact === "critical")
                 .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`))
             """)
         #expect(findings == [], "\(what)")
