@@ -72,8 +72,8 @@ def event(place):
         if choice := CHOICES.choice(choices):
             made[name] = choice
     if CHOICES.random() < 0.3:
-        made["description"] = "x" + text(3000) * CHOICES.choice([1, 1, 20])
-        made["description"] = made["description"][:4000]
+        # The API refuses what a page would not show.
+        made["description"] = ("x" + plain(text(3000)) * CHOICES.choice([1, 1, 20]))[:4000]
     return made
 
 
