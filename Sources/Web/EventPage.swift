@@ -15,7 +15,7 @@ struct EventPage {
     /// The zone of the place; UTC if the event has none, or one that this system does not know.
     private let zone: TimeZone
     private let zoneName: String
-    /// `nil` if nobody knows the end. Old clients send ends before the start.
+    /// The end of the event; `nil` if nobody knows it. Old clients send ends before the start.
     private let end: Timestamp?
     /// The time of the event in words.
     private let span: String

@@ -394,8 +394,9 @@ async function lookFurther(content) {
   const { signal } = looking;
   const isFromVisitor = isVisitorInView();
   const here = isFromVisitor ? visitor : map.view;
-  const events = await comingAround(here, signal).catch(() => []);
-  if (signal.aborted || content !== view.content || !needsNearest(content)) return;
+  const events = await comingAround(here, signal).catch(() => null);
+  // Without an answer the list stays as it is.
+  if (events === null || content !== view.content || !needsNearest(content)) return;
   nearest = events.length === 0 ? null : { key: content.key, events, here, isFromVisitor };
   if (nearest === (content.nearest ?? null)) return;
   content.nearest = nearest;
@@ -563,12 +564,12 @@ session.onUserChange((id, moved) => {
 // Start.
 showFilters();
 const loadingCities = loadCities(assets);
-if (state.view === null) map.setView((await loadZones(assets)).find(({ names }) => names.includes(zone())) ?? world);
-const loading = load();
 showVisitor();
 goOnBack();
 session.restore();
 goOnErasing();
+if (state.view === null) map.setView((await loadZones(assets)).find(({ names }) => names.includes(zone())) ?? world);
+const loading = load();
 if (state.form) openForm();
 else if (state.event !== null) open(state.event, { focuses: false, zoom: state.view ? 0 : streetZoom });
 for (const choice of byID("filters").querySelectorAll(":checked")) choice.parentElement.scrollIntoView({ inline: "center" });
