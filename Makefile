@@ -17,9 +17,10 @@ install:
 run: build
 	@exec .build/release/humon serve
 
-## build     install, and build the release binary .build/release/humon
+## build     install, and build the release binary .build/release/humon with its man page
 build: install
 	scripts/release humon
+	@scripts/manual .build/release/humon .build/release
 
 # Change
 
@@ -53,7 +54,7 @@ check: install lint test sanitize build
 
 # Prove and measure; without NAME each of these lists its names
 
-## docs      rewrite the generated documents: NAME=manual|openapi|examples|capacity|chart|screenshots
+## docs      rewrite the generated documents: NAME=openapi|examples|capacity|chart|screenshots
 docs:
 	@scripts/docs $(NAME)
 
