@@ -54,7 +54,7 @@ check: install lint test sanitize build
 
 # Prove and measure; without NAME each of these lists its names
 
-## docs      rewrite the generated documents: NAME=openapi|examples|capacity|chart|screenshots
+## docs      rewrite the generated documents: NAME=openapi|capacity|chart|screenshots
 docs:
 	@scripts/docs $(NAME)
 

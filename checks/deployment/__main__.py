@@ -16,7 +16,6 @@ from backups import backups
 from databases import Cluster
 from members import backups_of_members, certificates
 from monitoring import monitoring, rules
-from guide import guide
 from overload import overload
 from sandbox import ROOT, end_on_signals, run_in_sandbox
 from scenarios import Deployment
@@ -42,7 +41,6 @@ def plan(options):
         ("restart", "Rolling restart", lambda deployment: scenarios.rolling_restart(deployment, rounds)),
         ("rules", "Alert rules", rules),
         ("backups", "Backups", backups),
-        ("guide", "The guide", guide),
         ("kill", "kill -9 of a node", lambda deployment: scenarios.killed_node(deployment, 2 * rounds)),
         ("nobody", "No node left", scenarios.no_node_left),
         ("streams", "Streams of changes", lambda deployment: streams(deployment, options.short)),

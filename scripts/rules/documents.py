@@ -87,22 +87,17 @@ def documents_name_commands_and_settings_that_exist(tree):
                 if name not in tree.settings: yield page.path, line, f"there is no setting {name}; docs/settings.md lists them"
 
 
-# Pages that begin in the shell of docs/deploying.md.
-CONTINUING = ("docs/backup.md", "docs/high-availability.md")
-ASSIGNED, USED = re.compile(r"\b([A-Z][A-Z_]+)=|\$\{([A-Z_]+):="), re.compile(r"\$\{?([A-Z][A-Z_]+)\b")
+ASSIGNED, USED = re.compile(r"\b([A-Z][A-Z_]+)="), re.compile(r"\$\{?([A-Z][A-Z_]+)\b")
 
 
 @rule
 def commands_use_variables_that_their_page_sets(tree):
-    def names(pattern, text): return {name for match in pattern.finditer(text) for name in match.groups() if name}
-
-    pages = {page.path: [(line, text) for line, language, text in page.marked if language in ("sh", "bash")] for page in tree.pages}
-    of_deploying = names(ASSIGNED, "\n".join(text for _, text in pages.get("docs/deploying.md", [])))
-    for path, lines in pages.items():
-        known = {"HOME", "PATH", "PWD"} | (of_deploying if path in CONTINUING else set())
-        for line, text in lines:
-            known |= names(ASSIGNED, text)
-            for name in sorted(names(USED, text) - known): yield path, line, f"no line before sets {name}; set it"
+    for page in tree.pages:
+        known = {"HOME", "PATH", "PWD"}
+        for line, language, text in page.marked:
+            if language not in ("sh", "bash"): continue
+            known.update(ASSIGNED.findall(text))
+            for name in sorted({*USED.findall(text)} - known): yield page.path, line, f"no line before sets {name}; set it"
 
 
 @rule
