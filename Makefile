@@ -58,7 +58,7 @@ check: install lint test sanitize build
 docs:
 	@scripts/docs $(NAME)
 
-## verify    run one of the long checks: NAME=benchmarks|calendars|clients|conformance|deployment|extending|faults|fuzz|mutations|words, ARGUMENTS="--short"
+## verify    run one of the long checks: NAME=benchmarks|calendars|clients|conformance|deployment|extending|faults|fuzz|mutations|units|words, ARGUMENTS="--short"
 verify:
 	@scripts/verify $(NAME) $(ARGUMENTS)
 

@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 """Tests of scripts/lint: each rule finds a short sample that breaks it, and accepts a similar one that keeps it. `make lint` runs them."""
-import json, pathlib, re, sys, tempfile, unittest
+import json, pathlib, re, subprocess, sys, tempfile, unittest, unittest.mock
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from rules import deployment, documents, sources, texts
-from rules.tree import RULES, Page, Tree
+from rules.tree import ROOT, RULES, Page, Tree
+
+sys.path[:0] = [str(ROOT / "checks/harness"), str(ROOT / "checks/units")]
+import pages
+from process import Failed
 
 # A project of the size that the samples need.
 MANIFEST = """
@@ -690,6 +694,52 @@ class Texts(Samples):
         for text in ("left: 1px", "margin-right: 1px", "border-left-color: red", "text-align: right", "margin: 0 auto 0 1px", "inset: 0 1px 2px auto",
                      "left : 1px", "float:left", "text-align:right", "margin:0 auto 0 1px"):
             with self.subTest(text=text): self.broken(rule, {self.style: f"\na {{ {text}; }}\n"}, f"{self.style}:2")
+
+
+class Pages(unittest.TestCase):
+    """The pages as checks/units reads, types and judges them."""
+    said = "# A\n\nType everything below\nas root.\n\n"
+    text = said + "```sh\nls\ncd /\n```\n\n```text\na  b\n```\n\n```bash\ndocker ps\n```\n"
+
+    def test_a_page_names_its_account_and_what_is_not_typed(self):
+        def refused(beginning, text, untyped=("docker ",)):
+            with self.assertRaises(Failed) as raised: pages.Page("a.md", text, untyped)
+            self.assertRegex(str(raised.exception), f"^{beginning} ")
+
+        page = pages.Page("a.md", self.text + "```sh\napt-get install jq man-db\n```\n", ["docker "])
+        self.assertEqual((page.account, page.packages(), [block.line for block in page.blocks]), ("root", ["jq", "man-db"], [7, 19]))
+        refused("a.md:16:", self.text, ())
+        refused("a.md:1:", self.text, ("docker ", "podman "))
+        refused("a.md:1:", self.text.replace("as root", ""))
+        for hiding in ("ls && ls", "ls || ls", "ls 2>/dev/null"):
+            with self.subTest(hiding): refused("a.md:8:", self.text.replace("cd /", hiding))
+
+    def test_the_pages_can_be_typed(self):
+        for path, untyped in pages.PAGES.items():
+            with self.subTest(path): self.assertTrue(pages.Page(path, (ROOT / path).read_text(), untyped).blocks)
+
+    def test_a_command_that_fails_is_named_with_its_output(self):
+        def judged(text, untyped=("docker ",)):
+            page = pages.Page("a.md", text, untyped)
+            with tempfile.NamedTemporaryFile("w") as script:
+                script.write(page.script())
+                script.flush()
+                done = subprocess.run(["bash", script.name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=30)
+            page.judge(done.returncode, done.stdout)
+
+        def fails(pattern, *arguments):
+            with self.assertRaises(Failed) as raised: judged(*arguments)
+            self.assertRegex(str(raised.exception), pattern)
+
+        with unittest.mock.patch.object(pages, "PAUSE_SECONDS", 0):
+            judged(self.text.replace("ls\n", "echo a b\n"))
+            fails(r"^a\.md:7: (.*\n)+-a b\n\+a c$", self.text.replace("ls\n", "echo a c\n"))
+            fails(r"^a\.md:8: ended with 1: false\n(.*\n)+a b\n", self.text.replace("ls\ncd /", "echo a b\nfalse"))
+            # bash names the line before a pipeline.
+            fails(r"^a\.md:[678]: ended with 1: ", self.text.replace("cd /", "false | cat"))
+            fails(r"^a\.md:11: the shell ended before", self.said + "```sh\nexit 0\n```\n\n```sh\nls\n```\n", ())
+        page = pages.Page("a.md", self.text, ["docker "])
+        with self.assertRaisesRegex(Failed, r"^a\.md:7: did not end in time\n"): page.judge(None, "\n-- line 7 --\na b\n")
 
 
 class Rules(unittest.TestCase):

@@ -1,0 +1,93 @@
+"""Boots a clean Debian with systemd, types the pages for operators into it as they are printed, and looks at what became of it.
+
+Usage: python3 checks/units [--humon PATH] [--limit SECONDS] [--root] [--keep]
+--root only installs the Debian that the machine boots from, in .build/units, which needs its mirror.
+Needs root, debootstrap and openssl. Where namespaces are not allowed it prints `skipped: units: …`, and succeeds. CI runs it.
+"""
+
+import argparse, os, shutil, sys, time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
+sys.dont_write_bytecode = True
+
+from pages import PAGES, Page
+from root import booted, layered, made, refusal
+from sandbox import ROOT, Failed, end_on_signals, run_in_sandbox
+
+# Faults that no page may leave. Each command prints them, and otherwise nothing.
+LOOKS = {
+    "a unit that failed": "systemctl --failed --plain --no-legend",
+    "a fault in the journal": """
+        journalctl -b --quiet --no-pager --unit='humon*' --unit='postgresql*' --unit=nginx >/run/journal
+        if grep -E 'command not found|Permission denied' /run/journal; then true; fi""",
+    "a fault in PostgreSQL's log": "if grep FATAL /var/log/postgresql/*.log; then true; fi",
+    "a file of another account in a service's directory": """
+        for folder in /var/lib/postgresql /var/lib/private/humon-erasures; do
+            find $folder ! -uid $(stat -c %u $folder)
+        done""",
+    "a log with clients' addresses that everybody may read": "find /var/log/nginx -type f -perm /o=r -size +0",
+    "a directory of settings that services cannot pass": "find /etc/humon -maxdepth 0 ! -perm 755",
+    "a unit's documentation that is missing": "man --where humon >/dev/null; ls /usr/share/doc/humon/deploying.md >/dev/null",
+}
+
+
+def main():
+    options = arguments()
+    end_on_signals()
+    os.umask(0o022)
+    if reason := refusal():
+        print(f"skipped: units: this machine allows no boot ({reason})", flush=True)
+        return
+    sys.exit(run_in_sandbox("units", options.keep, lambda sandbox: test(sandbox, options)))
+
+
+def test(sandbox, options):
+    pages = [Page(path, text_of(path), untyped) for path, untyped in PAGES.items()]
+    root = made(name for page in pages for name in page.packages())
+    if options.root:
+        return
+    layer = sandbox.path("layer")
+    try:
+        layered(layer, os.path.abspath(options.humon))
+        begin = time.monotonic()
+        with booted(sandbox, layer, root) as machine:
+            print(f"up within {time.monotonic() - begin:.0f} s", flush=True)
+            for page in pages:
+                began = time.monotonic()
+                try:
+                    machine.type(page, begin + options.limit - began)
+                    look(machine, page)
+                except Failed:
+                    # Kept beside the other logs.
+                    machine.finished("journal", "root", "journalctl -b --no-pager", 30)
+                    raise
+                outputs = sum(bool(block.expected) for block in page.blocks)
+                print(f"  {page.path} ({time.monotonic() - began:.0f} s): {len(page.blocks)} blocks, {outputs} outputs compared", flush=True)
+    finally:
+        shutil.rmtree(layer, ignore_errors=True)
+
+
+def look(machine, page):
+    for what, command in LOOKS.items():
+        status, found = machine.sh(f"set -e\n{command}")
+        if status != 0 or found.strip():
+            raise Failed(f"{page.path} leaves {what} (status {status}):\n{found.strip()}")
+
+
+def text_of(path):
+    with open(f"{ROOT}/{path}") as file:
+        return file.read()
+
+
+def arguments():
+    parser = argparse.ArgumentParser(
+        prog="checks/units", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--humon", default=f"{ROOT}/.build/release/humon")
+    parser.add_argument("--limit", type=float, metavar="SECONDS", default=240)
+    parser.add_argument("--root", action="store_true")
+    parser.add_argument("--keep", action="store_true")
+    return parser.parse_args()
+
+
+main()
