@@ -111,6 +111,9 @@ def layered(folder, humon):
     }.items():
         with open(f"{folder}/etc/{name}", "w") as file:
             file.write(text)
+    # There is no console to log in at.
+    os.makedirs(f"{folder}/etc/systemd/system")
+    os.symlink("/dev/null", f"{folder}/etc/systemd/system/console-getty.service")
 
 
 @contextlib.contextmanager
