@@ -29,7 +29,8 @@ struct Humon: AsyncParsableCommand {
             Without DATABASE_URL and --database, humon starts a private PostgreSQL.
 
             Exit codes: 0 success; 1 failure, with the reason on standard error; 2 the command ran and its answer is no (differences, \
-            violations, no result, no consent); 64 unusable command line; 129 ended with its terminal; 130 ended by Ctrl-C; 143 ended by SIGTERM.
+            violations, no result, no consent); 64 unusable command line; 78 unusable setting; 129 ended with its terminal; 130 ended by \
+            Ctrl-C; 143 ended by SIGTERM.
 
             EXAMPLE: humon log tail -f
             """,

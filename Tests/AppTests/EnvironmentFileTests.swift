@@ -57,7 +57,7 @@ import Testing
         let unknown = try await settings("\u{FEFF}HUMON_COLOUR=red\r\n")
         #expect((unknown.status, unknown.error.contains("HUMON_COLOUR is not a setting")) == (2, true), "\(unknown.error)")
         let refused = try await settings("HUMON_HOST=1\nHUMON_PORT 9000\n")
-        #expect((refused.status, refused.error.contains("Line 2 of .env cannot be read")) == (1, true), "\(refused.error)")
+        #expect((refused.status, refused.error.contains("Line 2 of .env cannot be read")) == (78, true), "\(refused.error)")
         let quoted = try await settings("", ["HUMON_POSTGRES_BIN": #""/srv/x""#])
         #expect((quoted.status, quoted.error.contains("HUMON_POSTGRES_BIN has quotes")) == (2, true), "\(quoted.error)")
     }

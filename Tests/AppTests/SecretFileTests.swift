@@ -64,7 +64,7 @@ import Testing
         ]
         for (environment, sentence) in cases {
             let result = try await HumonProcess.run(["serve"], in: directory, environment: environment)
-            #expect(result.status == 1)
+            #expect(result.status == 78)
             #expect(result.error.contains(sentence), "\(result.error)")
             #expect(!result.error.contains("hush-hush"))
         }

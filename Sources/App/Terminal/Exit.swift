@@ -9,6 +9,8 @@ enum Exit {
     static let done: Int32 = 0
     /// The command ran, and its answer is no: differences, violations, no result.
     static let no: Int32 = 2
+    /// A setting cannot be used, and no later start can be any different. Source: EX_CONFIG of sysexits.h.
+    static let unusableSettings: Int32 = 78
     /// The sum of this and the number of a signal, as in shells: 130 for Ctrl-C, 143 for SIGTERM.
     static let signalled: Int32 = 128
 
@@ -52,7 +54,7 @@ extension Humon {
             let text = message.isEmpty ? "" : lines.joined(separator: "\n") + "\n"
             guard code == Exit.done else {
                 LogSink.standardError.write(text)
-                Exit.now(code)
+                Exit.now(error is SettingsError ? Exit.unusableSettings : code)
             }
             // The help, or the version.
             do { try StandardOutput.write(text) } catch { exit(after: error) }
