@@ -26,6 +26,24 @@ import Testing
         #expect(state(database: 1, free: Self.gigabyte / 10) == .bad)
     }
 
+    @Test func `a WAL archive is bad if the last attempt failed, with the time of the last success`() {
+        func check(_ mode: String, _ fails: Bool, _ archivedAt: Timestamp?) -> DoctorLine {
+            ServerChecks.archive(
+                mode: mode, failures: 1_003, segment: "0000000100000000000000A7", fails: fails, archivedAt: archivedAt)
+        }
+        let then = Timestamp(milliseconds: 1_379_289_600_123)
+        #expect(check("off", true, then) == DoctorLine("wal archive", .ok, "PostgreSQL archives no WAL"))
+        #expect(check("on", false, nil) == DoctorLine("wal archive", .ok, "nothing was archived yet"))
+        let sound = check("always", false, then)
+        #expect((sound.state, sound.result) == (.ok, "the newest segment was archived at 2013-09-16T00:00:00.123Z"))
+        let failing = check("on", true, then)
+        #expect(failing.state == .bad)
+        #expect(
+            failing.result
+                == "nothing was archived since 2013-09-16T00:00:00.123Z; failures: 1,003, the last with 0000000100000000000000A7")
+        #expect(check("on", true, nil).result.hasPrefix("nothing was ever archived; "))
+    }
+
     @Test func `an index near its memory limit is a warning`() throws {
         func check(_ member: String) throws -> DoctorLine {
             let answer = #"{"position":7,"events":3,"differing":0,"differences":[]\#(member)}"#

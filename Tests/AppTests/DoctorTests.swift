@@ -20,7 +20,8 @@ import Testing
 
     private static let names =
         [
-            "settings", "database", "durability", "migrations", "grants", "disk", "log", "log lock", "formats", "sequences",
+            "settings", "database", "durability", "migrations", "grants", "disk", "wal archive", "log", "log lock", "formats",
+            "sequences",
         ]
         + StoredModule.all.projections.map { "read model \(type(of: $0).name)" }
         + ["index", "subscriptions", "erasures file", "clock"]
@@ -171,6 +172,25 @@ import Testing
             #expect(gone["index"]?["state"] == "ok")
             #expect(gone["index"]?.text.contains("no server answers") == true)
         }
+    }
+
+    @Test(.directory) func `an archive that takes no WAL is bad, and the segment is named`() async throws {
+        let postgres = try await TestPostgres(
+            in: directory.appending(path: "postgres").path,
+            settings: TestPostgres.unsafeSettings.merging(["archive_mode": "on", "archive_command": "false"]) { $1 })
+        defer { postgres.remove() }
+        let environment = ["DATABASE_URL": postgres.url(), "TB_APP_SECRET": HumonProcess.secret]
+        try await HumonProcess.run(["migrate"], in: directory, environment: environment).succeeded()
+        try await postgres.administer { client in
+            try await client.query("SELECT pg_switch_wal()")
+            try await eventually("an attempt to archive") {
+                try await client.query("SELECT failed_count > 0 FROM pg_stat_archiver").decode(Bool.self)[0]
+            }
+        }
+        let (status, lines) = try await Self.screen(directory, environment)
+        #expect((status, lines["wal archive"]?["state"]) == (2, "bad"))
+        let result = lines["wal archive"]?["result"]?.word ?? ""
+        #expect(result.contains(/^nothing was ever archived; failures: \d, the last with [0-9A-F]{24}$/), "\(result)")
     }
 
     @Test(.emptyDatabase, .directory) func `the doctor needs only the reading role`() async throws {

@@ -8,9 +8,10 @@ struct DoctorCommand: AsyncParsableCommand {
         commandName: "doctor",
         abstract: "Check the service and its environment; print a line for each check, and hints for the problems.",
         discussion: """
-            Checks the settings, the database with its rights, disk, log and its lock, read models, the index of the server on \
-            HUMON_ADMIN_PORT, subscriptions and clock. Changes nothing. It reads only the newest 100,000 positions of the log; humon log verify reads \
-            all. Prints each line as soon as its check ends; a check takes at most 10 seconds. Exits with 2 if a check is bad.
+            Checks the settings, the database with its rights, disk, WAL archive, log and its lock, read models, the index of the \
+            server on HUMON_ADMIN_PORT, subscriptions and clock. Changes nothing. It reads only the newest 100,000 positions of the \
+            log; humon log verify reads all. Prints each line as soon as its check ends; a check takes at most 10 seconds. Exits with \
+            2 if a check is bad.
 
             EXAMPLE: humon doctor
             EXAMPLE: humon doctor --json | grep -v '"state":"ok"'

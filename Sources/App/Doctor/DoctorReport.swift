@@ -12,8 +12,8 @@ enum DoctorReport {
     /// The names of all checks, in their order.
     static let names =
         [
-            "settings", "database", "durability", "migrations", "grants", "disk", "log", LogChecks.lockName, "formats",
-            "sequences",
+            "settings", "database", "durability", "migrations", "grants", "disk", ServerChecks.archiveName, "log",
+            LogChecks.lockName, "formats", "sequences",
         ]
         + ReadModelChecks.names
         + [IndexCheck.name, "subscriptions", ErasureFileCheck.name, "clock"]
@@ -63,6 +63,7 @@ enum DoctorReport {
         try show(await DoctorLine.looking(at: "grants") { try await log.rights() })
         let directory = settings.databaseURL == nil ? settings.data : nil
         try show(await DoctorLine.looking(at: "disk") { try await server.disk(directory: directory) })
+        try show(await DoctorLine.looking(at: ServerChecks.archiveName) { try await server.archive() })
         try show(await DoctorLine.looking(at: "log") { try await log.newest() })
         try show(await DoctorLine.looking(at: LogChecks.lockName) { try await log.lock() })
         try show(await DoctorLine.looking(at: "formats") { try await log.formats() })

@@ -5,6 +5,7 @@ internal import Postgres
 
 /// Checks PostgreSQL, its machine, and the migrations.
 struct ServerChecks: Sendable {
+    static let archiveName = "wal archive"
     static let oldestVersion: Int32 = 150_000
     /// A slower database delays every request.
     static let slowQuerySeconds = 0.05
@@ -84,6 +85,36 @@ struct ServerChecks: Sendable {
         if freeBytes < leastFreeBytes { return DoctorLine("disk", .bad, result, hint: hint) }
         guard freeBytes < databaseBytes + comfortableFreeBytes else { return DoctorLine("disk", .ok, result) }
         return DoctorLine("disk", .warn, "\(result): too little for a rebuild of the read models", hint: hint)
+    }
+
+    /// Checks that PostgreSQL can archive its WAL, if it is to.
+    /// - Throws: `PostgresError`
+    func archive() async throws -> DoctorLine {
+        let (mode, failures, segment, fails, archivedAt) = try await client.query(
+            """
+            SELECT current_setting('archive_mode'), failed_count, coalesce(last_failed_wal, ''),
+                coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false), last_archived_time
+            FROM pg_stat_archiver
+            """
+        ).decode((String, Int64, String, Bool, Timestamp?).self)[0]
+        return Self.archive(mode: mode, failures: failures, segment: segment, fails: fails, archivedAt: archivedAt)
+    }
+
+    /// - Parameters:
+    ///   - failures: since PostgreSQL began to count
+    ///   - segment: the segment of the last failure
+    ///   - fails: whether the last attempt failed
+    static func archive(mode: String, failures: Int64, segment: String, fails: Bool, archivedAt: Timestamp?) -> DoctorLine {
+        guard mode != "off" else { return DoctorLine(archiveName, .ok, "PostgreSQL archives no WAL") }
+        guard fails else {
+            let result = archivedAt.map { "the newest segment was archived at \($0)" } ?? "nothing was archived yet"
+            return DoctorLine(archiveName, .ok, result)
+        }
+        let since = archivedAt.map { "nothing was archived since \($0)" } ?? "nothing was ever archived"
+        return DoctorLine(
+            archiveName, .bad, "\(since); failures: \(Figure.grouped(failures)), the last with \(segment)",
+            hint: "PostgreSQL's log says why, for example no space in the archive, or another owner of it. "
+                + "Meanwhile PostgreSQL keeps all WAL, until its own disk is full.")
     }
 
     /// - Throws: `PostgresError`
