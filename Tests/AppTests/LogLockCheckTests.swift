@@ -38,6 +38,59 @@ import Testing
         #expect(LogChecks.lock([Self.holder(waitedSeconds: 0.3, silentSince: nil)]).state == .ok)
     }
 
+    @Test func `a lock of a table is bad though no other session waits, and the statement is named`() {
+        var holder = Self.holder(waitedSeconds: 16, silentSince: nil)
+        (holder.holdsLogLock, holder.waiting, holder.query) = (false, 0, "LOCK TABLE log.commands")
+        let result = LogChecks.lock([holder]).result
+        #expect(result.hasPrefix("an append waits for humon tea:8080 (humon at 10.0.0.7) since "), "\(result)")
+        #expect(result.hasSuffix("Z; its statement is LOCK TABLE log.commands; the append waits for 16.0 s"), "\(result)")
+    }
+
+    @Test(.database, arguments: ["recorded_events", "append_lock"])
+    func `the doctor names the session whose lock of a table an append waits for`(table: String) async throws {
+        try await database.withClient { client in
+            try await client.withTransaction { connection in
+                let lock = "LOCK TABLE log.\(table) IN ACCESS EXCLUSIVE MODE"
+                try await connection.query(SQL(unsafeText: lock))
+                let append = Task {
+                    try await client.withTransaction { connection in
+                        try await connection.query("SELECT log.lock()")
+                        try await connection.query("SELECT FROM log.recorded_events LIMIT 0")
+                    }
+                }
+                try await database.withClient { looking in
+                    var line = DoctorLine("", .ok, "")
+                    try await eventually("a bad line") {
+                        line = try await LogChecks(client: looking).lock()
+                        return line.state == .bad
+                    }
+                    #expect(line.result.hasPrefix("an append waits for postgres-client ("), "\(line.result)")
+                    let end = "; its statement is \(lock); its client is silent; the append waits for "
+                    #expect(line.result.contains(end), "\(line.result)")
+                }
+                append.cancel()
+            }
+        }
+    }
+
+    @Test(.database) func `a statement is shown without its texts in quotes`() async throws {
+        try await database.withClient { client in
+            try await client.withTransaction { connection in
+                try await connection.query("SELECT log.lock(), 'ann@example.org', 7")
+                let append = Task { try await client.query("SELECT log.lock()") }
+                try await database.withClient { looking in
+                    var holders: [LogLock.Holder] = []
+                    try await eventually("a holder") {
+                        holders = try await LogLock(client: looking).holders()
+                        return !holders.isEmpty
+                    }
+                    #expect(holders.map(\.query) == ["SELECT log.lock(), '?', 7"])
+                }
+                append.cancel()
+            }
+        }
+    }
+
     @Test func `a session is named after its node, within the 63 bytes of PostgreSQL`() {
         #expect(SessionName.ofServer(port: 8081, host: "tea") == "humon tea:8081")
         let long = SessionName.ofServer(port: 8081, host: String(repeating: "t", count: 100))

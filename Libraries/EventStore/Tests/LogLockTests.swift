@@ -103,4 +103,31 @@ import Testing
             _ = try await waiting.value
         }
     }
+
+    @Test(arguments: ["recorded_events", "append_lock"])
+    func `a silent session with another lock is left alone while no session waits behind an append`(table: String) async throws {
+        try await Self.watching(database) { client in
+            let append = try await database.withClient { locking in
+                try await locking.withTransaction { connection in
+                    try await connection.query(SQL(unsafeText: "LOCK TABLE log.\(table) IN ACCESS EXCLUSIVE MODE"))
+                    let append = Task {
+                        try await client.withTransaction { connection in
+                            try await connection.query("SELECT log.lock()")
+                            try await connection.query("SELECT FROM log.recorded_events LIMIT 0")
+                        }
+                    }
+                    try await database.withClient(connections: 1) { other in
+                        try await eventually("a wait that is longer than the patience of the watch") {
+                            let silent = try await LogLock(client: other).holders().filter { $0.silentSince != nil }
+                            return silent.contains { $0.waitedSeconds > LogLockWatch.patienceSeconds * 2 }
+                        }
+                    }
+                    // The session was not ended.
+                    try await connection.query("SELECT 1")
+                    return append
+                }
+            }
+            try await append.value
+        }
+    }
 }

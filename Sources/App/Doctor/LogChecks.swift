@@ -46,22 +46,28 @@ struct LogChecks: Sendable {
         )
     }
 
-    /// Checks that no session keeps the others from appending.
+    /// Checks that no session keeps the others from appending, by the log's lock or by another one.
     /// - Throws: `PostgresError`
     func lock() async throws -> DoctorLine { Self.lock(try await LogLock(client: client).holders()) }
 
     static func lock(_ holders: [LogLock.Holder]) -> DoctorLine {
         guard let holder = holders.first(where: { $0.waitedSeconds > lockPatienceSeconds }) else {
-            return DoctorLine(lockName, .ok, "no append waits for it")
+            return DoctorLine(lockName, .ok, "no append waits for a lock")
         }
-        let what = holder.holdsLogLock ? "held by" : "its holder waits for"
+        let what = holder.holdsLogLock ? "held by" : "an append waits for"
         let client = [holder.role, holder.address].compactMap(\.self).joined(separator: " at ")
         let since = holder.beganAt.map { " since \($0)" } ?? ""
+        let statement = holder.query.map { "; its statement is \($0)" } ?? ""
         let silence = holder.silentSince == nil ? "" : "; its client is silent"
-        let waiting = holder.waiting == 1 ? "1 session waits" : "\(holder.waiting) sessions wait"
+        let waiting =
+            switch holder.waiting {
+            case 0: "the append waits"
+            case 1: "1 session waits, the first"
+            default: "\(holder.waiting) sessions wait, the first"
+            }
+        let session = "\(what) \(holder.name)\(client.isEmpty ? "" : " (\(client))")\(since)\(statement)\(silence)"
         return DoctorLine(
-            lockName, .bad,
-            "\(what) \(holder.name)\(client.isEmpty ? "" : " (\(client))")\(since)\(silence); \(waiting), the first for \(Figure.duration(seconds: holder.waitedSeconds))",
+            lockName, .bad, "\(session); \(waiting) for \(Figure.duration(seconds: holder.waitedSeconds))",
             hint: "Look at that node: it may be frozen. An import or a rebuild ends by itself. To end the session: "
                 + "SELECT pg_terminate_backend(\(holder.process));")
     }

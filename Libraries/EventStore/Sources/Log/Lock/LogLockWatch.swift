@@ -3,8 +3,8 @@ public import Postgres
 public import ServiceLifecycle
 
 /// Ends a session that holds the log's lock, or a lock that its holder waits for, while other sessions wait for the log's lock and the
-/// session's client is silent. The client's node
-/// froze, or the network lost a part of its transaction. PostgreSQL has no time limit for that before version 17.
+/// session's client is silent. The client's node froze, or the network lost a part of its transaction. PostgreSQL has no time limit for
+/// that before version 17.
 ///
 /// Every node watches, so that the others go on if one freezes: docs/decisions/0049-silent-writers.md
 public struct LogLockWatch: Service {
@@ -32,7 +32,7 @@ public struct LogLockWatch: Service {
                 let now = ContinuousClock.now
                 let before = noticed
                 noticed = [:]
-                for holder in holders {
+                for holder in holders where holder.waiting > 0 {
                     guard let since = holder.silentSince else { continue }
                     // The session was silent at each look, and not only between two messages.
                     var silence = (since: since, at: now)
