@@ -21,6 +21,27 @@ extension Database {
         }
     }
 
+    /// Runs the body with the rights of the URL's user, for migrations and imports.
+    /// - Throws: ``CommandFailure`` if the user lacks the rights of the database's owner; `PostgresError`; the errors of the body
+    func usingAsOwner<Value: Sendable>(
+        logger: Logger, _ body: @Sendable (PostgresClient) async throws -> Value
+    ) async throws -> Value {
+        do { return try await withPostgres(asOwner, logger: logger, body) } catch let error as PostgresError {
+            guard error.sqlState == .insufficientPrivilege, let (user, owner) = try? await userAndOwner(logger: logger),
+                user != owner
+            else { throw error }
+            throw CommandFailure.notOwner(user: user, owner: owner)
+        }
+    }
+
+    private func userAndOwner(logger: Logger) async throws -> (user: String, owner: String) {
+        try await withPostgres(asOwner, logger: logger) { client in
+            try await client.query(
+                "SELECT session_user, pg_get_userbyid(datdba) FROM pg_database WHERE datname = current_database()"
+            ).decode((String, String).self)[0]
+        }
+    }
+
     /// PostgreSQL refuses a role while it opens the connection, which looks as if the database were away.
     private static func reason(
         _ error: PostgresError, _ configuration: PostgresConfiguration, logger: Logger
@@ -57,6 +78,12 @@ extension PostgresConfiguration {
 extension CommandFailure {
     fileprivate static let notMigrated = CommandFailure(
         "The database lacks tables of this version of humon, or the role \(LogRights.readerRole): run humon migrate.")
+
+    fileprivate static func notOwner(user: String, owner: String) -> CommandFailure {
+        CommandFailure(
+            "The user \(user) lacks the rights of \(owner), the owner of this database: run humon migrate or humon log import as that user. If no migration is missing, other commands and serve work with HUMON_MIGRATE=false."
+        )
+    }
 
     fileprivate static func notMember(user: String, role: String) -> CommandFailure {
         CommandFailure("The user \(user) lacks the rights of this command: run GRANT \(role) TO \"\(user)\".")

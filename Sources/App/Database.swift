@@ -164,9 +164,9 @@ struct Database: Sendable {
 
     /// Applies missing migrations.
     /// - Parameter isTrial: whether to apply none
-    /// - Throws: ``CommandFailure`` if migrations are missing and must not be applied; `PostgresError`
+    /// - Throws: ``CommandFailure`` if migrations are missing and must not be applied, or the user may not; `PostgresError`
     func migrate(isTrial: Bool = false, logger: Logger) async throws {
-        try await withPostgres(asOwner, logger: logger) { client in
+        try await usingAsOwner(logger: logger) { client in
             let schema = LogSchema(projections: Backend.projections, client: client)
             guard settings.migrates, !isTrial else {
                 let pending = try await schema.pending()

@@ -116,6 +116,33 @@ import Testing
         }
     }
 
+    @Test func `a server's login that migrates or imports gets the names of its role and of the owner`() async throws {
+        try await Self.withDeployment { postgres, directory in
+            func humon(_ user: String, _ arguments: [String], migrates: Bool = true) async throws -> HumonProcess.Result {
+                let environment = [
+                    "DATABASE_URL": Self.url(user, postgres), "TB_APP_SECRET": HumonProcess.secret,
+                    "HUMON_MIGRATE": "\(migrates)",
+                ]
+                return try await HumonProcess.run(arguments, in: directory, environment: environment)
+            }
+            let sentence = "The user humon_server lacks the rights of humon_owner, the owner of this database: run humon migrate"
+            for arguments in [["migrate"], ["projections", "rebuild", "--all"]] {
+                let empty = try await humon("humon_server", arguments)
+                #expect(empty.status == 1 && empty.error.contains(sentence), "\(arguments): \(empty.error)")
+            }
+            try await humon("humon_owner", ["migrate"]).succeeded()
+            // It is not read.
+            try "tea".write(to: directory.appending(path: "log.zst"), atomically: true, encoding: .utf8)
+            for arguments in [["migrate"], ["serve"], ["demo"], ["log", "import", "--yes", "log.zst"]] {
+                let refused = try await humon("humon_server", arguments)
+                #expect(refused.status == 1 && refused.error.contains(sentence), "\(arguments): \(refused.error)")
+            }
+            let imported = try await humon("humon_server", ["log", "import", "--yes", "log.zst"], migrates: false)
+            #expect(imported.status == 1 && imported.error.contains(sentence), "\(imported.error)")
+            try await humon("humon_server", ["demo", "--events", "1"], migrates: false).succeeded()
+        }
+    }
+
     @Test func `run nothing as the owner, and hold up no work of it`() async throws {
         try await Self.withDeployment { postgres, directory in
             let owner = ["DATABASE_URL": Self.url("humon_owner", postgres), "TB_APP_SECRET": HumonProcess.secret]

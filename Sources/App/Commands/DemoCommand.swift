@@ -36,7 +36,7 @@ struct DemoCommand: AsyncParsableCommand {
         let logger = Logger.humon(settings.logLevel)
         let (count, seed, bare, consent) = (Int(events), seed, bare, consent)
         let example = try await Database.with(settings, .creating, logger: logger) { database in
-            let foreignPosition = try await withPostgres(database.asOwner, logger: logger) { client in
+            let foreignPosition = try await database.usingAsOwner(logger: logger) { client in
                 try await client.withLongTransaction {
                     try await LogReader(client: $0).firstPosition(notCausedBy: Backend.demoContext.requestID)
                 }

@@ -24,7 +24,7 @@ struct MigrateCommand: AsyncParsableCommand {
     func run() async throws {
         let isCheck = check
         let missing = try await options.database.with(isCheck ? .existing : .creating) { database, logger in
-            try await withPostgres(database.asOwner, logger: logger) { client in
+            try await database.usingAsOwner(logger: logger) { client in
                 let schema = LogSchema(projections: Backend.projections, client: client)
                 return try await isCheck ? schema.pending() : schema.migrate()
             }

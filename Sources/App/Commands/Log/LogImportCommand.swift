@@ -37,7 +37,7 @@ struct LogImportCommand: AsyncParsableCommand {
         let use = isTrial ? Database.Use.existing : .creating
         let (summary, readModels) = try await options.database.with(use) { database, logger in
             try await database.migrate(isTrial: isTrial, logger: logger)
-            let summary: LogArchive.Summary = try await withPostgres(database.asOwner, logger: logger) { client in
+            let summary: LogArchive.Summary = try await database.usingAsOwner(logger: logger) { client in
                 let frame = ZstandardReader(input)
                 return try await withTaskCancellationHandler {
                     let (reading, checking) = (ProgressLines("lines"), ProgressLines("recorded events"))
@@ -51,7 +51,7 @@ struct LogImportCommand: AsyncParsableCommand {
                     frame.cancel()
                 }
             }
-            let behind = try await withPostgres(database.asOwner, logger: logger) { client in
+            let behind = try await database.usingAsOwner(logger: logger) { client in
                 try await Backend.readModels(client).list().filter { $0.state == .behind }.map(\.schema)
             }
             return (summary, behind)
