@@ -86,7 +86,7 @@ import Testing
             "DATABASE_URL": "postgres://humon:hush@127.0.0.1/humon", "HUMON_PORT": "8090", "HUMON_ADMIN_TOKEN_FILE": "token",
         ]
         let table = try await HumonProcess.run(["settings"], in: directory, environment: environment).succeeded()
-        #expect(table.output.contains(/HUMON_PORT +8090 +environment +8080 +The port/))
+        #expect(table.output.contains(/HUMON_PORT +8090 +environment +8080 +1\.0\.0 +The port/))
         let faulty = environment.merging(["HUMON_STREAMS": "tea", "HUMON_PROT": "1"]) { $1 }
         let result = try await HumonProcess.run(["settings", "--json"], in: directory, environment: faulty)
         #expect(result.status == 2)
@@ -115,6 +115,27 @@ import Testing
         #expect(Set(settings.all.map(\.name)).count == settings.all.count)
         // Beside the settings there is only their list.
         #expect(settings.all.count == Mirror(reflecting: settings).children.count - 1)
+    }
+
+    @Test func `names the release of each setting: a later one, or 1.0.0`() {
+        var reader = SettingReader(places: [])
+        let settings = Settings(&reader).all
+        #expect(Set(Setting.laterReleases.keys).isSubset(of: settings.map(\.name)))
+        #expect(settings.filter { $0.since == "1.0.0" }.count == settings.count - Setting.laterReleases.count)
+    }
+
+    @Test(
+        arguments: [
+            ("HUMON_PROT", "HUMON_PORT"), ("HUMON_STREAM", "HUMON_STREAMS"), ("HUMON_APSP", "HUMON_APPS"),
+            ("HUMON_H0ST", "HUMON_HOST"), ("HUMON_ADMIN_TOKEN_FIL", "HUMON_ADMIN_TOKEN_FILE"), ("HUMON_TEA", nil),
+        ] as [(String, String?)])
+    func `names the setting that a misspelt one may be, else that a newer release may have it`(name: String, nearest: String?) {
+        var reader = SettingReader(places: [(.environment, [name: "1"])])
+        _ = Settings(&reader)
+        #expect(reader.unknownNames == [.unknown(name: name, nearest: nearest)])
+        let sentence = reader.unknownNames.map(\.description).joined()
+        let end = nearest.map { "; did you mean \($0)?" } ?? " \(Version.current): take it out, as when you go back"
+        #expect(sentence.hasPrefix("\(name) is not a setting of humon\(end)"), "\(sentence)")
     }
 
     @Test func `a server has the fixed limits, and those of the settings`() {

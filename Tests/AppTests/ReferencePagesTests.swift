@@ -38,6 +38,7 @@ import Testing
             let help =
                 setting.help
                 + (setting.isSecret ? " Secret, also in the file that `\(Setting.fileName(of: setting.name))` names." : "")
+                + (setting.since == "1.0.0" ? "" : " Since \(setting.since).")
             return "| `\(setting.name)` | \(setting.format) | \(setting.documentedDefault) | \(help) |"
         }
         try Self.check("docs/settings.md", ["| name | format | default | meaning |": rows])

@@ -8,8 +8,8 @@ struct SettingsCommand: AsyncParsableCommand {
         abstract: "List the settings with the values in force and their sources.",
         discussion: """
             The sources are the environment, .env in the working directory, a file (of a secret, with the suffix _FILE), and the \
-            default. The values of secrets are hidden. Exits with 2 if a value is unusable or a name with the prefix HUMON_ is \
-            unknown.
+            default. The values of secrets are hidden. since is the release that brought the setting: an older one refuses to start \
+            with it. Exits with 2 if a value is unusable or a name with the prefix HUMON_ is unknown.
 
             EXAMPLE: humon settings --json
             """
@@ -24,7 +24,7 @@ struct SettingsCommand: AsyncParsableCommand {
             return [
                 "name": .string(setting.name), "value": text.isEmpty ? .null : .string(text),
                 "source": JSON(setting.source?.name), "default": .string(setting.documentedDefault),
-                "help": .string(setting.help),
+                "since": .string(setting.since), "help": .string(setting.help),
             ]
         }
         try options.output.write(rows)

@@ -16,6 +16,12 @@ struct Setting: Sendable {
     /// The place of the value; `nil` if the value cannot be used.
     let source: SettingSource?
 
+    /// The settings that came later than the first release, each with its release.
+    static let laterReleases: [String: String] = [:]
+
+    /// The release that brought the setting.
+    var since: String { Self.laterReleases[name] ?? "1.0.0" }
+
     /// The name of the variable that names a file with the secret.
     static func fileName(of secret: String) -> String { secret + "_FILE" }
 }
@@ -68,8 +74,10 @@ struct SettingReader {
     /// silently.
     var unknownNames: [SettingsError] {
         let known = Set(settings.flatMap { $0.isSecret ? [$0.name, Setting.fileName(of: $0.name)] : [$0.name] })
-        return Set(places.flatMap(\.values.keys)).filter { $0.hasPrefix("HUMON_") && !known.contains($0) }.sorted()
-            .map { .unknown(name: $0) }
+        return Set(places.flatMap(\.values.keys)).filter { $0.hasPrefix("HUMON_") && !known.contains($0) }.sorted().map { name in
+            // Two letters that changed places, another letter, and up to two that are missing or too many.
+            .unknown(name: name, nearest: known.sorted().first { $0.difference(from: name).count <= 2 })
+        }
     }
 
     /// - Parameters:

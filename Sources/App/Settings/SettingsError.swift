@@ -1,7 +1,8 @@
 /// The reason why the settings cannot be used; stops the command.
 enum SettingsError: Error, Hashable, CustomStringConvertible {
     case unusable(name: String, format: String)
-    case unknown(name: String)
+    /// - Parameter nearest: the name of a setting that was perhaps meant
+    case unknown(name: String, nearest: String?)
     case quoted(name: String)
     case setTwice(name: String, fileName: String)
     case unreadable(fileName: String, reason: String)
@@ -13,7 +14,9 @@ enum SettingsError: Error, Hashable, CustomStringConvertible {
     var description: String {
         switch self {
         case .unusable(let name, let format): "\(name) must be \(format)."
-        case .unknown(let name): "\(name) is not a setting of humon; `humon settings` lists the settings."
+        case .unknown(let name, let nearest?): "\(name) is not a setting of humon; did you mean \(nearest)?"
+        case .unknown(let name, nil):
+            "\(name) is not a setting of humon \(Version.current): take it out, as when you go back from a newer release that has it. `humon settings` lists the settings."
         case .quoted(let name): "\(name) has quotes around its value: take them away."
         case .setTwice(let name, let fileName): "Both \(name) and \(fileName) are set: set one of them."
         case .unreadable(let fileName, let reason): "The file that \(fileName) names \(reason)."
