@@ -7,7 +7,7 @@ import Testing
 /// A database from before release 1.0.0 has other migrations, and a first one with another text.
 @Suite(.emptyDatabase, .directory) struct `A database from before the first release` {
     private static let sentence =
-        "Migration 0001_log of this database has another text than that of this program, as in a database from before the first release: nothing was changed, use a new database."
+        "Migration 0001_log of this database has another text than that of this program, as in a database from before the first release: nothing was changed. Run the version that made the database. To bring its data over, export them with that version, and import them into a new database with this one."
 
     /// The catalogue of the database, and its list of migrations.
     private static let contents: SQL = """

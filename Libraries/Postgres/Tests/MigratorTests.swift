@@ -113,7 +113,8 @@ import Testing
             migrating: [changed, Self.origins], client,
             """
             Migration 0001_teas of this database has another text than that of this program, as in a database from before \
-            the first release: nothing was changed, use a new database.
+            the first release: nothing was changed. Run the version that made the database. To bring its data over, export them with \
+            that version, and import them into a new database with this one.
             """)
         try await expectFailure(
             migrating: [Self.teas], client,

@@ -51,7 +51,9 @@ struct ServerChecks: Sendable {
             let hint =
                 switch error {
                 case .notUTF8: "Humon needs a database with the encoding UTF8."
-                case .changed: "Use a new database, or the version of humon that this one belongs to."
+                case .changed:
+                    "Run the version of humon that made this database. Its humon log export FILE, and humon log import FILE of this "
+                        + "version into a new database, bring the data over."
                 case .unknown, .outOfOrder, .failed: "Run the version of humon that this database belongs to."
                 }
             return DoctorLine("migrations", .bad, error.description, hint: hint)

@@ -26,7 +26,8 @@ public enum MigrationError: Error, Hashable, CustomStringConvertible {
         switch self {
         case .changed(let name):
             "Migration \(name) of this database has another text than that of this program, as in a database from before the first "
-                + "release: nothing was changed, use a new database."
+                + "release: nothing was changed. Run the version that made the database. To bring its data over, export them with that "
+                + "version, and import them into a new database with this one."
         case .unknown(let name):
             "Migration \(name) was applied to this database but this program does not know it: run a newer program."
         case .outOfOrder(let name, let after):
