@@ -93,7 +93,11 @@ import Testing
             ["-c", script], in: directory, environment: environment, executable: URL(fileURLWithPath: "/bin/sh"))
         #expect(result.status == 0, "\(result.error)")
         #expect(!result.error.contains("failed"), "\(result.error)")
-        #expect(result.output.contains(/^\{"recorded":\d\d,"commands":0\}\n$/))
+        let figures = try #require(
+            result.output.wholeMatch(
+                of: /\{"recorded":(\d\d),"commands":0,"seconds":([^,]+),"events_a_second":([^,]+)\}\n/), "\(result.output)")
+        let (recorded, seconds) = (try #require(Double(figures.1)), try #require(Double(figures.2)))
+        #expect(recorded > 0 && Double(figures.3) == recorded / seconds)
     }
 
     @Test(.database, .directory) func `a signal ends an import that waits for input, and keeps the log empty`() async throws {

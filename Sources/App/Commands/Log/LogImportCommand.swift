@@ -34,6 +34,8 @@ struct LogImportCommand: AsyncParsableCommand {
             try await consent.require("This imports \(file) into \(target), and cannot be undone.")
         }
         options.output.step("Reading the archive")
+        let clock = ContinuousClock()
+        let start = clock.now
         let use = isTrial ? Database.Use.existing : .creating
         let (summary, readModels) = try await options.database.with(use) { database, logger in
             try await database.migrate(isTrial: isTrial, logger: logger)
@@ -56,7 +58,11 @@ struct LogImportCommand: AsyncParsableCommand {
             }
             return (summary, behind)
         }
-        try options.output.write(["recorded": JSON(summary.recordedEvents), "commands": JSON(summary.commands)])
+        let seconds = (clock.now - start) / .seconds(1)
+        try options.output.write([
+            "recorded": JSON(summary.recordedEvents), "commands": JSON(summary.commands), "seconds": .figure(seconds),
+            "events_a_second": .figure(Double(summary.recordedEvents) / seconds),
+        ])
         if isTrial { options.output.note("The archive is sound. Nothing was imported.") }
         guard !readModels.isEmpty, !isTrial else { return }
         options.output.note(
