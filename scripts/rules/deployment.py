@@ -80,9 +80,13 @@ def deployment(tree):
     return [*tree.below("deploy"), "Dockerfile", "docker-compose.yml", "docker-compose.tls.yml"]
 
 
+def alert_files(tree):
+    return [path for path in tree.below("deploy/prometheus") if path.endswith("alerts.yml")]
+
+
 def alerts(tree):
     """The alerts: name, file, line and text."""
-    for file in ("deploy/prometheus/alerts.yml", "deploy/prometheus/machine-alerts.yml"):
+    for file in alert_files(tree):
         text = tree.text(file)
         starts = [match.start() for match in re.finditer("- alert: ", text)]
         for start, end in zip(starts, [*starts[1:], len(text)]):
@@ -119,9 +123,9 @@ def dashboards_and_alerts_use_metrics_that_exist(tree):
     names = set(re.findall(r"`(humon_(?:backup|certificate)_\w+)`", page))
     for name, kind in re.findall(r"(?m)^\| `([a-z_]+)` \| (\w+) \|", page):
         names.update([name + end for end in ("_bucket", "_sum", "_count")] if kind == "histogram" else [name])
-    for path in ("deploy/grafana/humon.json", "deploy/prometheus/alerts.yml"):
+    for path in ["deploy/grafana/humon.json", *alert_files(tree)]:
         text = tree.text(path)
-        for match in re.finditer(r"\b(?:humon|process)_[a-z_]+\b", text):
+        for match in re.finditer(r"\b(?:humon|process)_[a-z_]+\b(?!\.prom)", text):
             if match[0] not in names: yield path, line_at(text, match.start()), f"there is no metric {match[0]}; docs/metrics.md lists them"
 
 
