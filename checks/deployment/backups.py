@@ -1,6 +1,6 @@
-"""Tests base backups, their retention and a trial restore with the scripts of deploy/backup."""
+"""Tests base backups, their retention and restores with the scripts of deploy/backup."""
 
-import glob, os, re, shutil, time
+import contextlib, datetime, glob, os, re, shutil, signal, time
 
 from sandbox import Failed
 
@@ -34,10 +34,11 @@ def backups(deployment):
     begin = time.monotonic()
     said = sandbox.run(["humon-try-restore"], own)
     seconds = time.monotonic() - begin
-    if f"ends at position {position}, and is sound" not in said:
+    if not is_sound(said, position) or not re.search(r"it would take \d+ s, and the writes of the last \d+ s would be lost at most", said):
         raise Failed(f"at position {position} the trial restore printed {said}")
     if glob.glob(f"{folder}/trial.*"):
         raise Failed("a trial restore was left behind")
+    moment = restores(deployment, own, position)
 
     # A gap must not count as the end of the archive.
     segments = sorted(glob.glob(f"{database.archive}/????????????????????????.gz"))
@@ -50,6 +51,7 @@ def backups(deployment):
         raise Failed("an archive with a gap was restored without an error")
     if "humon_backup_restore_failures 1\n" not in text_of(metrics, "humon_restore.prom"):
         raise Failed("the metrics do not have the failed trial")
+    restore(deployment, own, "before-gap", position, moment)
     # The service of docker-compose.yml repeats a failed trial soon, not after the next backup.
     sandbox.start("daily", [sandbox.path("deploy/backup/humon-backup-daily")], own | {"RETRY_SECONDS": 1})
     sandbox.until("the next failed trial", lambda: "humon_backup_restore_failures 2\n" in text_of(metrics, "humon_restore.prom"))
@@ -66,7 +68,90 @@ def backups(deployment):
     for name in ("humon_backup.prom", "humon_restore.prom"):
         if not re.search(r"^humon_backup_last_\w+ \d{10}$", text_of(metrics, name), re.M):
             raise Failed(f"{name} has no time")
-    return f"restored to position {position} and verified within {seconds:.1f} s; a gap is noticed, and tried again; 2 backups and their WAL are kept, also of two machines"
+    return f"restored to position {position} and verified within {seconds:.1f} s, and to a moment; nine refusals; a gap is noticed, and tried again; 2 backups and their WAL are kept, also of two machines"
+
+
+def restores(deployment, own, position):
+    """Restores to a moment after which something was written, and refuses what cannot be restored. Returns the moment."""
+    sandbox, database = deployment.sandbox, deployment.database
+    time.sleep(1.1)  # a moment has whole seconds
+    moment = now()
+    time.sleep(1.1)
+    sandbox.run(["curl", "-sf", "-X", "POST", "-H", f"tb-app-secret: {deployment.secret}", f"{deployment.proxy.url}/v1/users"])
+    archive_all(sandbox, database)
+    restore(deployment, own, "at-moment", position, moment)
+    restore(deployment, own, "at-end", position + 1)
+    backup = newest(own["BACKUPS"])
+    refused(deployment, own, "has no time zone", moment.removesuffix("Z"))
+    refused(deployment, own, "is no time", "2026-13-01T00:00:00Z")
+    refused(deployment, own, "is in the future", "2999-01-01T00:00:00Z")
+    refused(deployment, own, "No backup in", "2020-01-01T00:00:00Z")
+    time.sleep(1.1)
+    refused(deployment, own, "The archive ends before", now())
+    with changed(f"{backup}/base/1/pg_filenode.map", b"\xff"):
+        refused(deployment, own, "is damaged")
+    with changed(f"{backup}/PG_VERSION", b"99\n"):
+        refused(deployment, own, "apt-get install postgresql-99")
+    kept = sandbox.folder("kept")
+    said = sandbox.finished(["humon-restore", kept], own)
+    if said.returncode != 1 or "exists already" not in said.stderr or os.listdir(kept):
+        raise Failed(f"into a directory that exists, humon-restore printed {said.stderr}")
+    if os.geteuid() == 0:
+        for program in ("humon-backup", "humon-try-restore", "humon-restore"):
+            said = sandbox.finished([program, sandbox.path("of-root")], own, identity={"user": 0})
+            if said.returncode != 1 or "does not own" not in said.stderr:
+                raise Failed(f"as root, {program} printed {said.stderr}")
+    # Two at once, and an end in the middle.
+    path = sandbox.path("restored")
+    process = sandbox.start("restore", ["humon-restore", path], own)
+    sandbox.until("a restore that has begun", lambda: os.path.exists(f"{path}.unfinished"))
+    process.send_signal(signal.SIGSTOP)
+    second = sandbox.finished(["humon-restore", path], own)
+    if second.returncode != 1 or "Another restore" not in second.stderr:
+        raise Failed(f"beside another restore, humon-restore printed {second.stderr}")
+    process.send_signal(signal.SIGTERM)
+    process.send_signal(signal.SIGCONT)
+    sandbox.stop("restore")
+    if process.returncode != 143 or glob.glob(f"{path}*"):
+        raise Failed(f"a restore that was ended left {glob.glob(f'{path}*')}; status {process.returncode}")
+    # In a segment of its own, which can then be missing.
+    database.query("CREATE TABLE IF NOT EXISTS public.after (); DROP TABLE public.after")
+    archive_all(sandbox, database)
+    return moment
+
+
+def restore(deployment, own, name, position, *moment):
+    path = deployment.sandbox.path(name)
+    said = deployment.sandbox.run(["humon-restore", path, *moment], own)
+    if not is_sound(said, position) or not os.path.exists(f"{path}/PG_VERSION") or os.path.exists(f"{path}.unfinished"):
+        raise Failed(f"at position {position} humon-restore printed {said}")
+
+
+def refused(deployment, own, sentence, *moment):
+    path = deployment.sandbox.path("refused")
+    said = deployment.sandbox.finished(["humon-restore", path, *moment], own)
+    if said.returncode != 1 or sentence not in said.stderr or glob.glob(f"{path}*"):
+        raise Failed(f"expected {sentence!r}, and nothing left; status {said.returncode}: {said.stderr}")
+
+
+@contextlib.contextmanager
+def changed(path, beginning):
+    """A file that begins otherwise for a while."""
+    with open(path, "rb") as file:
+        text = file.read()
+    with open(path, "r+b") as file:
+        file.write(beginning)
+    yield
+    with open(path, "r+b") as file:
+        file.write(text)
+
+
+def now():
+    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def is_sound(said, position):
+    return re.search(rf"the log ends at position {position}, recorded at \d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\dZ, and is sound", said)
 
 
 def shared(deployment, own):

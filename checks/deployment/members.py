@@ -2,6 +2,7 @@
 
 import datetime, os, signal, socket, ssl, struct, time
 
+from backups import is_sound
 from databases import POSTGRES, query
 from proxy import get
 from sandbox import Failed, program
@@ -107,7 +108,7 @@ def backups_of_members(deployment):
     begin = time.monotonic()
     for own in settings.values():
         said = sandbox.run(["humon-try-restore"], own)
-        if f"ends at position {position}, and is sound" not in said:
+        if not is_sound(said, position):
             raise Failed(f"at position {position} the trial restore printed {said}")
     seconds = (time.monotonic() - begin) / 2
     return f"the backups of leader and standby from before a fail-over are restored to position {position}, {seconds:.1f} s each"
