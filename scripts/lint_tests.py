@@ -8,7 +8,7 @@ from rules import deployment, documents, sources, texts
 from rules.tree import ROOT, RULES, Page, Tree
 
 sys.path[:0] = [str(ROOT / "checks/harness"), str(ROOT / "checks/units")]
-import pages
+import life, pages
 from process import Failed
 
 # A project of the size that the samples need.
@@ -716,15 +716,15 @@ class Pages(unittest.TestCase):
 
     def test_the_pages_can_be_typed(self):
         for path, untyped in pages.PAGES.items():
-            with self.subTest(path): self.assertTrue(pages.Page(path, (ROOT / path).read_text(), untyped).blocks)
+            with self.subTest(path): self.assertTrue(pages.Page(path, (ROOT / path).read_text(), untyped, life.BEFORE.get(path, {})).blocks)
+        self.assertLessEqual({*life.BEFORE, *life.AFTER}, {*pages.PAGES})
 
     def test_a_command_that_fails_is_named_with_its_output(self):
-        def judged(text, untyped=("docker ",)):
-            page = pages.Page("a.md", text, untyped)
-            with tempfile.NamedTemporaryFile("w") as script:
-                script.write(page.script())
-                script.flush()
-                done = subprocess.run(["bash", script.name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=30)
+        def judged(text, untyped=("docker ",), before={}):
+            page = pages.Page("a.md", text, untyped, before)
+            with tempfile.TemporaryDirectory() as folder:
+                for name, script in {"page": page.script(folder), **page.before}.items(): pathlib.Path(folder, str(name)).write_text(script)
+                done = subprocess.run(["bash", f"{folder}/page"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=30)
             page.judge(done.returncode, done.stdout)
 
         def fails(pattern, *arguments):
@@ -737,6 +737,9 @@ class Pages(unittest.TestCase):
             fails(r"^a\.md:8: ended with 1: false\n(.*\n)+a b\n", self.text.replace("ls\ncd /", "echo a b\nfalse"))
             # bash names the line before a pipeline.
             fails(r"^a\.md:[678]: ended with 1: ", self.text.replace("cd /", "false | cat"))
+            judged(self.text.replace("ls\n", "echo a b\n"), ("docker ",), {"echo": "echo c d"})
+            fails(r"^a\.md:6: ended with 1: bash (.*\n)+c d\n", self.text, ("docker ",), {"ls\n": "echo c d; false"})
+            with self.assertRaisesRegex(Failed, "^a.md:1: a block that"): pages.Page("a.md", self.text, ("docker ",), {"tea": ""})
             fails(r"^a\.md:11: the shell ended before", self.said + "```sh\nexit 0\n```\n\n```sh\nls\n```\n", ())
         page = pages.Page("a.md", self.text, ["docker "])
         with self.assertRaisesRegex(Failed, r"^a\.md:7: did not end in time\n"): page.judge(None, "\n-- line 7 --\na b\n")

@@ -13,6 +13,7 @@ PAGES = {
         "docker compose build\n": "Docker",
     },
     "docs/operating.md": {},
+    "docs/backup.md": {},
     "docs/runbooks.md": {
         "export PATRONI_CONFIG_FILE=": "two machines of PostgreSQL",
         "etcdctl member list": "three machines of etcd",
@@ -23,7 +24,7 @@ BLOCK = re.compile(r"^```(sh|bash)\n(.*?)^```$(?:\n+```text\n(.*?)^```$)?", re.M
 # The shell ends at a command that fails, but not to the left of these.
 HIDING = re.compile(r"&&|\|\||2>/dev/null")
 ACCOUNT = re.compile(r"Type\s+everything\b[^.]*?\bas\s+(\w+)")
-# A person needs a second for the next block. nginx takes up a new configuration meanwhile.
+# A person needs a second for the next block. nginx takes up a new configuration meanwhile: no other block needs the pause.
 PAUSE_SECONDS = 1
 TRAP = """set -eE -o pipefail; trap 'printf "\\n-- line %s ended with %s: %s\\n" "$LINENO" "$?" "$BASH_COMMAND" >&2' ERR"""
 
@@ -36,7 +37,8 @@ class Block:
 
 
 class Page:
-    def __init__(self, path, text, untyped):
+    def __init__(self, path, text, untyped, before={}):
+        """- before: scripts that run before a block, by its beginning"""
         self.path, self.text = path, text
         blocks = [Block(text, match) for match in BLOCK.finditer(text)]
         self.blocks = [block for block in blocks if block.is_typed]
@@ -51,6 +53,9 @@ class Page:
             for number, line in enumerate(block.text.split("\n"), block.line):
                 if HIDING.search(line):
                     raise Failed(f"{path}:{number}: {HIDING.search(line)[0]} hides a failure; write a line for each command")
+        self.before = {block.line: script for block in self.blocks for beginning, script in before.items() if block.text.startswith(beginning)}
+        if len(self.before) < len(before):
+            raise Failed(f"{path}:1: a block that checks/units/life.py names is not there: {', '.join(map(repr, before))}")
         account = ACCOUNT.search(text)
         if not account:
             raise Failed(f"{path}:1: the page names no account; write Type everything as root")
@@ -60,13 +65,20 @@ class Page:
         lines = [line for block in self.blocks for line in re.findall(r"(?m)^apt-get install (.*)$", block.text)]
         return [name for line in lines for name in line.split()]
 
-    def script(self):
-        """The blocks for one shell. Each command is in the line that it has in the page, so that bash names that line."""
+    def script(self, folder):
+        """The blocks for one shell. Each command is in the line that it has in the page, so that bash names that line.
+
+        - folder: has the scripts that run before blocks, each named by its block's line
+        """
         lines = [""] * len(self.text.split("\n"))
         lines[0] = TRAP
+        previous = ""
         for block in self.blocks:
+            pause = f"sleep {PAUSE_SECONDS}; " if "reload nginx" in previous else ""
+            previous = block.text
             commands = block.text.removesuffix("\n").split("\n")
-            lines[block.line - 2] = f"sleep {PAUSE_SECONDS}; printf '\\n-- line %s --\\n' {block.line}"
+            before = f"printf '\\n-- line 0 --\\n'; bash {folder}/{block.line}; " if block.line in self.before else ""
+            lines[block.line - 2] = f"{before}{pause}printf '\\n-- line %s --\\n' {block.line}"
             lines[block.line - 1:block.line - 1 + len(commands)] = commands
         return "\n".join(lines) + "\n"
 
@@ -79,7 +91,7 @@ class Page:
         reached = dict(zip(map(int, parts[::2]), parts[1::2]))
         if status != 0:
             last = next((block for block in reversed(self.blocks) if block.line in reached), self.blocks[0])
-            printed = reached.get(last.line, said)
+            printed = parts[-1] if parts else said
             fault = re.search(r"(?m)^-- line (\d+) (ended with .*)$", printed)
             line, how = fault.groups() if fault else (last.line, "did not end in time" if status is None else f"ended with {status}")
             raise Failed(f"{self.path}:{line}: {how}\n{last.text}printed:\n{printed.strip()}")

@@ -25,6 +25,8 @@ mount -t proc proc "$root/proc"
 chroot "$root" apt-get -q update
 chroot "$root" apt-get -q -y --no-install-recommends install "$@"
 chroot "$root" apt-get clean
+# Debian starts these before they have settings, so they fail.
+rm "$root"/etc/systemd/system/multi-user.target.wants/prometheus*
 rm "$root/usr/sbin/policy-rc.d"
 """)
 BOOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "boot")
@@ -61,7 +63,7 @@ def groups():
 def made(packages):
     """The folder of a root with these packages. Made anew each month, for Debian's updates: about 140 s, 700 MB."""
     names = sorted({*SYSTEM, *packages})
-    key = hashlib.sha256(" ".join([time.strftime("%Y-%m"), *names]).encode()).hexdigest()[:12]
+    key = hashlib.sha256(" ".join([time.strftime("%Y-%m"), *MAKE, *names]).encode()).hexdigest()[:12]
     folder = f"{ROOT}/.build/units"
     root = f"{folder}/{key}"
     if os.path.exists(root):
@@ -190,11 +192,14 @@ class Machine:
             process.wait()
 
     def sh(self, command):
-        return self.finished("look", "root", command, 30)
+        return self.finished("look", "root", command, 120)
 
     def type(self, page, seconds):
         """Types a page as its account. Raises Failed as `Page.judge` does."""
-        script = f"/run/{os.path.basename(page.path)}.sh"
-        with open(f"/proc/{self.first}/root{script}", "w") as file:
-            file.write(page.script())
-        page.judge(*self.finished(os.path.basename(page.path), page.account, f"exec bash {script}", seconds))
+        name = os.path.basename(page.path)
+        folder = f"/run/{name}.d"
+        os.mkdir(f"/proc/{self.first}/root{folder}")
+        for script, text in {"page": page.script(folder), **page.before}.items():
+            with open(f"/proc/{self.first}/root{folder}/{script}", "w") as file:
+                file.write(text)
+        page.judge(*self.finished(name, page.account, f"exec bash {folder}/page", seconds))
