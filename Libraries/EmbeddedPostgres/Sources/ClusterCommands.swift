@@ -5,8 +5,8 @@ internal import SystemPackage
 
 /// initdb, pg_ctl and what else writes in the cluster, run as the account that the cluster belongs to.
 struct ClusterCommands: Sendable {
-    /// How much of a failed program's output is shown.
-    private static let outputLimitBytes = 64 * 1024
+    /// A program that writes more counts as failed.
+    private static let outputLimitBytes = 1 << 20
     private static let pauseSeconds = 0.1
     /// A recovery that takes longer is worth a line of the log.
     private static let noticeSeconds = 5.0
@@ -15,7 +15,7 @@ struct ClusterCommands: Sendable {
     /// After the postmaster was killed its children need a moment to notice; until then a new one refuses to start.
     private static let startAttempts = 5
 
-    let programs: PostgresInstallation
+    var programs: PostgresInstallation
     let account: Account
     let layout: Layout
     /// Each start passes these settings on, so that those of a newer program are in force in an older cluster.
@@ -24,8 +24,19 @@ struct ClusterCommands: Sendable {
     /// After this time pg_ctl no longer watches the start.
     var startTimeoutSeconds = 60
 
-    /// initdb makes a directory that becomes the cluster as a whole and in one step.
+    /// initdb makes a directory that becomes the cluster.
     func initialise() async throws {
+        let unfinished = try await makeUnfinished()
+        // trust: only this account and root can enter the socket's directory.
+        try await run(
+            "initdb", "--pgdata", unfinished, "--username", layout.superuser, "--auth", "trust",
+            "--encoding", "UTF8", "--no-locale", "--no-instructions", "--data-checksums"
+        )
+        try install(unfinished)
+    }
+
+    /// Removes what earlier tries left, and makes an empty directory for the account.
+    func makeUnfinished() async throws -> String {
         for unfinished in layout.unfinishedClusters { await remove(unfinished) }
         let unfinished = layout.newUnfinishedCluster
         guard SystemCalls.makeDirectory(unfinished, mode: 0o700) == 0,
@@ -33,11 +44,11 @@ struct ClusterCommands: Sendable {
         else {
             throw EmbeddedPostgresError.fileSystem(doing: "create", path: unfinished, reason: SystemCalls.reason)
         }
-        // trust: only this account and root can enter the socket's directory.
-        try await run(
-            "initdb", "--pgdata", unfinished, "--username", layout.superuser, "--auth", "trust",
-            "--encoding", "UTF8", "--no-locale", "--no-instructions", "--data-checksums"
-        )
+        return unfinished
+    }
+
+    /// The directory becomes the cluster as a whole and in one step.
+    func install(_ unfinished: String) throws {
         let directory = try FileHandle(forReadingFrom: URL(fileURLWithPath: layout.directory))
         guard SystemCalls.rename(unfinished, to: layout.cluster) == 0, (try? directory.synchronize()) != nil else {
             throw EmbeddedPostgresError.fileSystem(doing: "create", path: layout.cluster, reason: SystemCalls.reason)
@@ -45,7 +56,7 @@ struct ClusterCommands: Sendable {
     }
 
     /// The initdb of a killed program may still write in the directory and leave files there; the next call removes those.
-    private func remove(_ directory: String) async {
+    func remove(_ directory: String) async {
         _ = try? await execute(FilePath("/bin/rm"), ["-rf", "--", directory])
         // The account may not remove a name from root's directory.
         SystemCalls.removeDirectory(directory)
@@ -152,9 +163,12 @@ struct ClusterCommands: Sendable {
         guard result.succeeded else { throw EmbeddedPostgresError.failed(program: program, output: result.output) }
     }
 
-    /// - Parameter directory: not that of this program, which may be one that the account cannot enter
-    private func execute(
-        _ path: FilePath, _ arguments: [String], in directory: String = "/"
+    /// - Parameters:
+    ///   - directory: not that of this program, which may be one that the account cannot enter
+    ///   - input: the program's standard input; nil: nothing
+    ///   - file: gets the program's standard output; nil: the result has it
+    func execute(
+        _ path: FilePath, _ arguments: [String], in directory: String = "/", input: FileHandle? = nil, to file: FileHandle? = nil
     ) async throws -> (succeeded: Bool, output: String) {
         var options = PlatformOptions()
         var program = Executable.path(path)
@@ -168,17 +182,25 @@ struct ClusterCommands: Sendable {
         }
         // A session of its own: Ctrl-C at the terminal is for this program, which stops PostgreSQL after its own work.
         options.createSession = true
-        let result = try await Subprocess.run(
-            program,
-            arguments: Arguments(arguments),
-            workingDirectory: FilePath(directory),
-            platformOptions: options,
-            output: .string(limit: Self.outputLimitBytes, encoding: UTF8.self),
-            error: .string(limit: Self.outputLimitBytes, encoding: UTF8.self)
-        )
-        let output = [result.standardOutput, result.standardError].compactMap { $0 }
-            .joined(separator: " ").split(whereSeparator: \.isNewline).joined(separator: " ")
-        return (result.terminationStatus.isSuccess, output)
+        let configuration = Subprocess.Configuration(
+            executable: program, arguments: Arguments(arguments), workingDirectory: FilePath(directory), platformOptions: options)
+        let text: StringOutput<UTF8> = .string(limit: Self.outputLimitBytes, encoding: UTF8.self)
+        let end: (succeeded: Bool, texts: [String])
+        if let file {
+            let target = FileDescriptor(rawValue: file.fileDescriptor)
+            let result = try await Subprocess.run(
+                configuration, output: .fileDescriptor(target, closeAfterSpawningProcess: false), error: text)
+            end = (result.terminationStatus.isSuccess, [result.standardError])
+        } else if let input {
+            let source = FileDescriptor(rawValue: input.fileDescriptor)
+            let result = try await Subprocess.run(
+                configuration, input: .fileDescriptor(source, closeAfterSpawningProcess: false), output: text, error: text)
+            end = (result.terminationStatus.isSuccess, [result.standardOutput, result.standardError])
+        } else {
+            let result = try await Subprocess.run(configuration, output: text, error: text)
+            end = (result.terminationStatus.isSuccess, [result.standardOutput, result.standardError])
+        }
+        return (end.succeeded, end.texts.joined(separator: " ").split(whereSeparator: \.isNewline).joined(separator: " "))
     }
 }
 

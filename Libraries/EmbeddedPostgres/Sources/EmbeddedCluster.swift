@@ -46,13 +46,7 @@ public struct EmbeddedCluster: Service {
         removeVariables()
         let layout = try Layout(directory: configuration.directory, superuser: configuration.superuser)
         let account = try Account.toRunPostgres()
-        do {
-            try FileManager.default.createDirectory(atPath: layout.directory, withIntermediateDirectories: true)
-        } catch {
-            throw EmbeddedPostgresError.fileSystem(
-                doing: "create", path: layout.directory, reason: "\(error.localizedDescription)")
-        }
-        let lock = try DirectoryLock.take(layout.lock, in: layout.directory)
+        let lock = try take(layout)
         let programs = try await PostgresInstallation.find(in: configuration.programs, majorVersion: layout.clusterVersion)
         let tools = ClusterCommands(
             programs: programs, account: account, layout: layout, settings: configuration.settings, logger: logger)
@@ -75,7 +69,18 @@ public struct EmbeddedCluster: Service {
         try Layout(directory: configuration.directory, superuser: configuration.superuser).clusterVersion != nil
     }
 
-    private static func removeVariables() {
+    /// Makes the directory if it is missing, and takes its lock.
+    static func take(_ layout: Layout) throws -> DirectoryLock {
+        do {
+            try FileManager.default.createDirectory(atPath: layout.directory, withIntermediateDirectories: true)
+        } catch {
+            throw EmbeddedPostgresError.fileSystem(
+                doing: "create", path: layout.directory, reason: "\(error.localizedDescription)")
+        }
+        return try DirectoryLock.take(layout.lock, in: layout.directory)
+    }
+
+    static func removeVariables() {
         for name in ProcessInfo.processInfo.environment.keys where name.hasPrefix("PG") { SystemCalls.removeVariable(name) }
     }
 

@@ -11,6 +11,10 @@ public enum EmbeddedPostgresError: Error, Hashable, CustomStringConvertible {
     /// The path has a comma or a line break.
     case unusablePath(path: String)
     case stopsSlowly(seconds: Int)
+    /// A backup goes into an empty directory only.
+    case notEmpty(directory: String)
+    /// It is damaged or no backup, or the disk has no room for it.
+    case unusableBackup(reason: String)
     case failed(program: String, output: String)
     case fileSystem(doing: String, path: String, reason: String)
 
@@ -45,6 +49,10 @@ public enum EmbeddedPostgresError: Error, Hashable, CustomStringConvertible {
             "The path \(path) has a comma or a line break, which PostgreSQL cannot use. Choose another directory\(inSetting)."
         case .stopsSlowly(let seconds):
             "PostgreSQL has been stopping for \(seconds) s: it waits for the programs that are connected to it. End them, then try again."
+        case .notEmpty(let directory):
+            "The directory \(directory) is not empty, and a backup goes into an empty one only. Choose another directory\(inSetting)."
+        case .unusableBackup(let reason):
+            "Nothing was restored: \(reason). If the disk is full, free space on it. Else the backup is damaged: use another one."
         case .failed(let program, let output): "\(program) failed: \(output)"
         case .fileSystem(let doing, let path, let reason): "Cannot \(doing) \(path): \(reason)"
         }

@@ -27,9 +27,9 @@ struct Layout: Sendable {
     let logName = "server.log"
     var log: String { "\(cluster)/\(logName)" }
     var pidFile: String { "\(cluster)/postmaster.pid" }
-    /// A new name for each try of initdb: a killed program leaves its initdb running, which must not meet the next try.
+    /// A new name for each try of initdb or of a restore: a killed program leaves its initdb running, which must not meet the next try.
     var newUnfinishedCluster: String { "\(directory)/\(Self.unfinishedPrefix).\(UUID().uuidString)" }
-    private static let unfinishedPrefix = "cluster.unfinished"
+    static let unfinishedPrefix = "cluster.unfinished"
 
     /// What earlier tries left.
     var unfinishedClusters: [String] {
@@ -44,7 +44,9 @@ struct Layout: Sendable {
     }
 
     /// The major version of PostgreSQL that made the cluster; nil before initdb.
-    var clusterVersion: Int? {
+    var clusterVersion: Int? { Self.version(of: cluster) }
+
+    static func version(of cluster: String) -> Int? {
         let text = try? String(contentsOfFile: "\(cluster)/PG_VERSION", encoding: .utf8)
         return text.flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
     }
