@@ -45,7 +45,7 @@ struct Database: Sendable {
     ) async throws -> Value {
         if let url = settings.databaseURL { return try await body(Database(url: url, services: [], settings, use)) }
         do { return try await withCluster(settings, use, logger: logger, body) } catch let error as EmbeddedPostgresError {
-            throw CommandFailure(error.description(directory: "HUMON_DATA", programs: "HUMON_POSTGRES_BIN"))
+            throw CommandFailure(error)
         }
     }
 
@@ -53,8 +53,7 @@ struct Database: Sendable {
     private static func withCluster<Value: Sendable>(
         _ settings: Settings, _ use: Use, logger: Logger, _ body: (Database) async throws -> Value
     ) async throws -> Value {
-        var configuration = EmbeddedCluster.Configuration(directory: settings.data, programs: settings.postgresPrograms)
-        configuration.superuser = "humon"
+        var configuration = settings.cluster
         if use != .serving, let url = try await EmbeddedCluster.urlOfRunning(configuration, logger: logger) {
             return try await body(Database(url: url, services: [], settings, use))
         }

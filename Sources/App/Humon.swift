@@ -36,9 +36,9 @@ struct Humon: AsyncParsableCommand {
             """,
         version: Version.current,
         subcommands: [
-            ServeCommand.self, MigrateCommand.self, DoctorCommand.self, StreamsCommands.self, LogCommands.self,
-            ProjectionsCommands.self, SubscriptionsCommands.self, EventsCommands.self, UsersCommands.self, AccountsCommands.self,
-            DemoCommand.self, SettingsCommand.self,
+            ServeCommand.self, MigrateCommand.self, BackupCommand.self, RestoreCommand.self, DoctorCommand.self,
+            StreamsCommands.self, LogCommands.self, ProjectionsCommands.self, SubscriptionsCommands.self, EventsCommands.self,
+            UsersCommands.self, AccountsCommands.self, DemoCommand.self, SettingsCommand.self,
         ]
     )
 

@@ -14,4 +14,15 @@ extension LogReader {
             """
         ).decode(Int64.self).first
     }
+
+    /// The number of persons whom an ``ErasureList`` erased again behind a position.
+    /// - Throws: ``PostgresError``, or `CancellationError`
+    public func restoredErasures(after position: Int64) async throws -> Int64 {
+        try await client.query(
+            """
+            SELECT count(*) FROM log.recorded_events
+            WHERE position > \(position) AND metadata ->> 'request_id' = \(ErasureList.requestID)
+            """
+        ).decode(Int64.self)[0]
+    }
 }
