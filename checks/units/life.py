@@ -20,13 +20,17 @@ healthy() { ! systemctl --quiet is-failed humon-backup humon-try-restore && ! sy
 # By page and the beginning of a block.
 BEFORE = {
     "docs/backup.md": {
+        "humon backup humon.backup": """
+            systemd-run --quiet --unit=volunteer --working-directory=/root --setenv=HUMON_PORT=8070 --setenv=HUMON_ADMIN_PORT=8071 humon serve
+            within curl -sf http://127.0.0.1:8070/health
+        """,
         # A person is erased after the archive's end, and then the disk is gone.
         "systemctl stop postgresql@15-main\n": """
             sign_up >/run/person
             archive
             DATABASE_URL_FILE=/etc/humon/secrets/server_url humon users erase $(jq .id /run/person) --yes
             systemctl kill --signal KILL postgresql@15-main
-            rm -r /var/lib/postgresql/15/main
+            rm -rf /var/lib/postgresql/15/main
         """,
     },
     "docs/runbooks.md": {
@@ -50,12 +54,6 @@ BEFORE = {
 # By page: what must be true after it. A script that fails, or prints something, is a failure of the check.
 AFTER = {
     "docs/deploying.md": {
-        "Prometheus asks every target, no alert fires but those of a machine without a backup, and no port is open to others": """
-            asked() { curl -sS -G --data-urlencode "query=$1" http://127.0.0.1:9090/api/v1/query | jq -r "[.data.result[].$2] | sort | join(\" \")"; }
-            well() { [ "$(asked 'sum by (job) (up)' 'value[1]')" = "1 1 1 2" ] && [ "$(asked ALERTS metric.alertname)" = "BackupMissing Watchdog" ]; }
-            within well || asked ALERTS metric.alertname
-            ss -Htln | awk '$4 ~ /:9[0-9][0-9][0-9]$/ && $4 !~ /^127/'
-        """,
         "a node with a setting that cannot be used fails at once, and shows it": """
             sed -i s/=8080/=tea/ /etc/humon/a.env
             systemctl restart humon@a
@@ -63,6 +61,12 @@ AFTER = {
             sed -i s/=tea/=8080/ /etc/humon/a.env
             systemctl restart humon@a
             /usr/local/share/humon/deploy/in-rotation http://127.0.0.1:8000 127.0.0.1:8080
+        """,
+        "Prometheus asks every target, no alert fires but those of a machine without a backup, and no port is open to others": """
+            asked() { curl -sS -G --data-urlencode "query=$1" http://127.0.0.1:9090/api/v1/query | jq -r ".data.result[].$2" | sort | xargs; }
+            well() { [ "$(asked 'sum by (job) (up)' 'value[1]')" = "1 1 1 2" ] && [ "$(asked ALERTS metric.alertname)" = "BackupMissing Watchdog" ]; }
+            within well || asked ALERTS metric.alertname
+            ss -Htln | awk '$4 ~ /:9[0-9][0-9][0-9]$/ && $4 !~ /^127/'
         """,
         "an archive without its setting says so in PostgreSQL's log": """
             cd /etc/postgresql/15/main
@@ -83,6 +87,11 @@ AFTER = {
         """,
     },
     "docs/backup.md": {
+        "a private cluster is restored from its file": """
+            systemctl stop volunteer
+            cd /root
+            HUMON_DATA=/srv/again humon doctor | awk '$2 == "bad"'
+        """,
         "whom the lost end of the log erased is erased again": """
             for port in 8080 8090; do within refuses $port $(jq -r .device_token /run/person); done
         """,
