@@ -60,6 +60,11 @@ import Testing
         let unasked = try await Self.humon("restore", "--json", "humon.backup", in: directory, data: "third").succeeded()
         #expect(unasked.output.contains(#""erased":null"#), "\(unasked.output)")
         #expect(unasked.error.contains("HUMON_ERASURES is not set"), "\(unasked.error)")
+        let lost = try await Self.humon(
+            "restore", "humon.backup", in: directory, data: "fourth", list: directory.appending(path: "new").path
+        )
+        .succeeded()
+        #expect(lost.error.contains("no line of this log"), "\(lost.error)")
     }
 
     @Test func `a damaged backup, another database, and a file that is there already are refused`() async throws {

@@ -15,7 +15,8 @@ struct RestoreCommand: AsyncParsableCommand {
         abstract: "Restore a backup of the private PostgreSQL into an empty directory.",
         discussion: """
             HUMON_DATA names the directory. The command refuses a damaged backup before it changes anything, starts PostgreSQL on it, \
-            applies missing migrations, and erases the persons of HUMON_ERASURES whom the backup still has. Then start humon serve.
+            applies missing migrations, and erases the persons of HUMON_ERASURES whom the backup still has. Then start humon serve. A \
+            backup can name programs that PostgreSQL runs: restore only your own.
 
             EXAMPLE: humon restore humon.backup
             """
@@ -38,16 +39,20 @@ struct RestoreCommand: AsyncParsableCommand {
         }
         // Whatever fails from here on.
         options.output.note("\(settings.data) has the backup: \(label)")
-        let (position, erased) = try await Database.with(settings, .existing, logger: logger) { database in
+        let (position, lines, erased) = try await Database.with(settings, .existing, logger: logger) { database in
             try await Backend.prepare(database, logger: logger)
-            let position = try await database.usingAsOwner(logger: logger) { try await LogReader(client: $0).tail() }
-            return (position, try await Self.erase(in: database, behind: position, logger: logger))
+            let (position, lines) = try await database.usingAsOwner(logger: logger) { client in
+                let lines = try await settings.erasureFile?.compared(with: client, StoredModule.all).linesOfLog
+                return (try await LogReader(client: client).tail(), lines)
+            }
+            return (position, lines, try await Self.erase(in: database, behind: position, logger: logger))
         }
         try options.output.write([
             "directory": .string(settings.data), "backup": .string(label), "position": JSON(position), "erased": .integer(erased),
         ])
-        guard erased == nil else { return }
-        options.output.note("HUMON_ERASURES is not set: persons who were erased after the backup show again.")
+        guard lines ?? 0 == 0 else { return }
+        let reason = lines == nil ? "HUMON_ERASURES is not set" : "The list of HUMON_ERASURES has no line of this log"
+        options.output.note("\(reason): whoever was erased after the backup shows again.")
     }
 
     /// Erases the persons of the list as a server does.
