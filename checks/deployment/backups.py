@@ -1,6 +1,6 @@
 """Tests base backups, their retention and restores with the scripts of deploy/backup."""
 
-import contextlib, datetime, glob, os, re, shutil, signal, time
+import contextlib, datetime, glob, os, re, shutil, signal, threading, time
 
 from sandbox import Failed
 
@@ -34,7 +34,7 @@ def backups(deployment):
     begin = time.monotonic()
     said = sandbox.run(["humon-try-restore"], own)
     seconds = time.monotonic() - begin
-    if not is_sound(said, position) or not re.search(r"it would take \d+ s, and the writes of the last \d+ s would be lost at most", said):
+    if not is_sound(said, position) or not re.search(r"a restore would take \d+ s, and lose what was written since the newest segment of the archive, \d+ s ago", said):
         raise Failed(f"at position {position} the trial restore printed {said}")
     if glob.glob(f"{folder}/trial.*"):
         raise Failed("a trial restore was left behind")
@@ -68,7 +68,7 @@ def backups(deployment):
     for name in ("humon_backup.prom", "humon_restore.prom"):
         if not re.search(r"^humon_backup_last_\w+ \d{10}$", text_of(metrics, name), re.M):
             raise Failed(f"{name} has no time")
-    return f"restored to position {position} and verified within {seconds:.1f} s, and to a moment; nine refusals; a gap is noticed, and tried again; 2 backups and their WAL are kept, also of two machines"
+    return f"restored to position {position} and verified within {seconds:.1f} s, and to a moment; ten refusals; a gap is noticed, and tried again; 2 backups and their WAL are kept, also of two machines"
 
 
 def restores(deployment, own, position):
@@ -79,19 +79,28 @@ def restores(deployment, own, position):
     time.sleep(1.1)
     sandbox.run(["curl", "-sf", "-X", "POST", "-H", f"tb-app-secret: {deployment.secret}", f"{deployment.proxy.url}/v1/users"])
     archive_all(sandbox, database)
+    archives(deployment, own)
     restore(deployment, own, "at-moment", position, moment)
     restore(deployment, own, "at-end", position + 1)
     backup = newest(own["BACKUPS"])
     refused(deployment, own, "has no time zone", moment.removesuffix("Z"))
     refused(deployment, own, "is no time", "2026-13-01T00:00:00Z")
     refused(deployment, own, "is in the future", "2999-01-01T00:00:00Z")
-    refused(deployment, own, "No backup in", "2020-01-01T00:00:00Z")
+    refused(deployment, own, "No sound backup in", "2020-01-01T00:00:00Z")
     time.sleep(1.1)
     refused(deployment, own, "The archive ends before", now())
+    # An older backup has the same end, which a trial of the newest does not accept.
     with changed(f"{backup}/base/1/pg_filenode.map", b"\xff"):
-        refused(deployment, own, "is damaged")
+        restore(deployment, own, "of-older", position + 1)
+        failed = sandbox.finished(["humon-try-restore"], own)
+        if failed.returncode != 1 or f"The newest backup, {os.path.basename(backup)}, is damaged" not in failed.stderr:
+            raise Failed(f"of a damaged backup, humon-try-restore printed {failed.stderr}")
+    os.remove(f"{own['BACKUPS']}/.failures")
+    # What is archived during a recovery is no gap.
+    with archiving(database):
+        sandbox.run(["humon-try-restore"], own)
     with changed(f"{backup}/PG_VERSION", b"99\n"):
-        refused(deployment, own, "apt-get install postgresql-99")
+        refused(deployment, own, "postgresql-99")
     kept = sandbox.folder("kept")
     said = sandbox.finished(["humon-restore", kept], own)
     if said.returncode != 1 or "exists already" not in said.stderr or os.listdir(kept):
@@ -99,7 +108,7 @@ def restores(deployment, own, position):
     if os.geteuid() == 0:
         for program in ("humon-backup", "humon-try-restore", "humon-restore"):
             said = sandbox.finished([program, sandbox.path("of-root")], own, identity={"user": 0})
-            if said.returncode != 1 or "does not own" not in said.stderr:
+            if said.returncode != 1 or "root does not own" not in said.stderr:
                 raise Failed(f"as root, {program} printed {said.stderr}")
     # Two at once, and an end in the middle.
     path = sandbox.path("restored")
@@ -109,15 +118,39 @@ def restores(deployment, own, position):
     second = sandbox.finished(["humon-restore", path], own)
     if second.returncode != 1 or "Another restore" not in second.stderr:
         raise Failed(f"beside another restore, humon-restore printed {second.stderr}")
+    meanwhile = sandbox.finished(["humon-backup"], own)
+    if meanwhile.returncode != 1 or "or a restore" not in meanwhile.stderr or not os.path.exists(f"{path}.unfinished/PG_VERSION"):
+        raise Failed(f"beside a restore, humon-backup printed {meanwhile.stderr}")
     process.send_signal(signal.SIGTERM)
     process.send_signal(signal.SIGCONT)
     sandbox.stop("restore")
     if process.returncode != 143 or glob.glob(f"{path}*"):
         raise Failed(f"a restore that was ended left {glob.glob(f'{path}*')}; status {process.returncode}")
+    # What the archive lacks, and the disk still has.
+    sandbox.run(["curl", "-sf", "-X", "POST", "-H", f"tb-app-secret: {deployment.secret}", f"{deployment.proxy.url}/v1/users"])
+    restore(deployment, own | {"LOST_WAL": f"{database.data}/pg_wal"}, "of-lost", position + 2)
     # In a segment of its own, which can then be missing.
     database.query("CREATE TABLE IF NOT EXISTS public.after (); DROP TABLE public.after")
     archive_all(sandbox, database)
     return moment
+
+
+def archives(deployment, own):
+    """What humon-archive-wal says to PostgreSQL's log if it cannot archive, and that it archives the same file twice."""
+    sandbox = deployment.sandbox
+    path, folder = sandbox.write("segment", "WAL"), sandbox.folder("archive-tried")
+
+    def archived(archive, text):
+        sandbox.write("segment", text)
+        return sandbox.finished(["humon-archive-wal", path, "000000010000000000000001"], own | {"WAL_ARCHIVE": archive})
+
+    for archive, text, sentence in (
+        (folder, "WAL", ""), (folder, "WAL", ""), (folder, "other", "has other content than"),
+        ("", "WAL", "WAL_ARCHIVE is not in PostgreSQL's environment"), (sandbox.path("missing"), "WAL", "is not there"),
+    ):
+        said = archived(archive, text)
+        if said.returncode != (1 if sentence else 0) or sentence not in said.stderr or (sentence and "keeps all WAL" not in said.stderr):
+            raise Failed(f"into {archive!r} humon-archive-wal ended with {said.returncode}: {said.stderr}")
 
 
 def restore(deployment, own, name, position, *moment):
@@ -132,6 +165,25 @@ def refused(deployment, own, sentence, *moment):
     said = deployment.sandbox.finished(["humon-restore", path, *moment], own)
     if said.returncode != 1 or sentence not in said.stderr or glob.glob(f"{path}*"):
         raise Failed(f"expected {sentence!r}, and nothing left; status {said.returncode}: {said.stderr}")
+
+
+@contextlib.contextmanager
+def archiving(database):
+    """Meanwhile the database archives a segment every 0.3 s."""
+    over = threading.Event()
+
+    def write():
+        while not over.wait(0.3):
+            database.query("CREATE TABLE IF NOT EXISTS public.busy (); DROP TABLE public.busy")
+            database.query("SELECT pg_switch_wal()", database="postgres")
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        yield
+    finally:
+        over.set()
+        writer.join()
 
 
 @contextlib.contextmanager
@@ -151,7 +203,7 @@ def now():
 
 
 def is_sound(said, position):
-    return re.search(rf"the log ends at position {position}, recorded at \d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\dZ, and is sound", said)
+    return re.search(rf"the log ends at position {position}, recorded at \d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d, and is sound", said)
 
 
 def shared(deployment, own):
