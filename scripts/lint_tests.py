@@ -476,13 +476,20 @@ class Deployment(Samples):
     def test_alerts_have_tests_and_runbooks(self):
         rule = deployment.alerts_have_tests_and_runbooks
         alert = '- alert: Tea\n  runbook_url: "file:///usr/share/doc/humon/runbooks.md#tea"\n'
-        runbook = "# Runbooks\n\n### Tea\n\n**Look:** b. **Type:** c.\n\n## Procedures\n\n### Kettle: descale\n"
+        runbook = "# Runbooks\n\n### Tea\n\n**Users** a. **Look:** b. **Type:** c. **Over:** d.\n\n## Procedures\n\n### Kettle: descale\n"
         files = {"deploy/prometheus/alerts.yml": "\n" + alert, "deploy/prometheus/alerts-test.yml": '{alertname="Tea"}',
                  "docs/runbooks.md": runbook, "docs/deploying.md": "/usr/share/doc/humon/runbooks.md"}
         self.kept(rule, files)
         self.broken(rule, files | {"deploy/prometheus/alerts-test.yml": ""}, "deploy/prometheus/alerts.yml:2")
         self.broken(rule, files | {"deploy/prometheus/alerts.yml": alert.replace("#tea", "#milk")}, "deploy/prometheus/alerts.yml:1")
         self.broken(rule, files | {"docs/runbooks.md": runbook.replace("**Type:**", "")}, "docs/runbooks.md:3")
+        self.broken(rule, files | {"docs/runbooks.md": runbook.replace("Users", "Over")}, "docs/runbooks.md:3")
+        both = runbook.replace("### Tea", "### Tea, Milk")
+        self.broken(rule, files | {"docs/runbooks.md": both}, "deploy/prometheus/alerts.yml:2", "docs/runbooks.md:3")
+        linked = alert + alert.replace(" Tea", " Milk")
+        self.kept(rule, files | {
+            "docs/runbooks.md": both, "deploy/prometheus/alerts.yml": linked.replace("#tea", "#tea-milk"),
+            "deploy/prometheus/alerts-test.yml": '{alertname="Tea"}{alertname="Milk"}'})
         other = files | {"docs/runbooks.md": runbook.replace("Tea", "Milk")}
         self.broken(rule, other, "deploy/prometheus/alerts.yml:2", "docs/runbooks.md:3")
         self.broken(rule, files | {"docs/deploying.md": ""}, "docs/deploying.md:1")
@@ -716,7 +723,9 @@ class Pages(unittest.TestCase):
 
     def test_the_pages_can_be_typed(self):
         for path, untyped in pages.PAGES.items():
-            with self.subTest(path): self.assertTrue(pages.Page(path, (ROOT / path).read_text(), untyped, life.BEFORE.get(path, {})).blocks)
+            with self.subTest(path):
+                text = (ROOT / path.partition("#")[0]).read_text()
+                self.assertTrue(pages.Page(path, text, untyped, life.BEFORE.get(path, {})).blocks)
         self.assertLessEqual({*life.BEFORE, *life.AFTER}, {*pages.PAGES})
 
     def test_a_command_that_fails_is_named_with_its_output(self):

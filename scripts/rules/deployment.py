@@ -94,24 +94,33 @@ def alerts(tree):
             yield rule_text.split("\n")[0].removeprefix("- alert: "), file, line_at(text, start), rule_text
 
 
+def runbooks(tree):
+    """The sections for alerts: page, line, the names in the heading, and text."""
+    for page, rest in (("docs/runbooks.md", "## Procedures"), ("docs/high-availability.md", "## Its procedures")):
+        text = tree.text(page)
+        sections = re.compile(r"^### (\w+(?:, \w+)*)\n(.*?)(?=^##)", re.M | re.S)
+        for match in sections.finditer(text, 0, text.find(f"\n{rest}\n") + 3):
+            yield page, line_at(text, match.start()), match[1].split(", "), match[2]
+
+
 @rule
 def alerts_have_tests_and_runbooks(tree):
-    page = "docs/runbooks.md"
-    text = tree.text(page)
-    sections = {part.split("\n")[0]: part for part in text.split("\n## Procedures")[0].split("\n### ")[1:]}
+    sections, alone = {}, set()
     tests = "".join(tree.text(f"deploy/prometheus/{file}") for file in ("alerts-test.yml", "alerts-days-test.yml"))
-    names = set()
+    for page, line, names, section in runbooks(tree):
+        link = f"file:///usr/share/doc/humon/{page.removeprefix('docs/')}#{'-'.join(names).lower()}"
+        sections.update({name: (page, line, link) for name in names})
+        parts = re.findall(r"\*\*(Users|Look|Type|Over)\b", section)
+        if parts != ["Users", "Look", "Type", "Over"]:
+            yield page, line, "the runbook lacks a part, or has another order; write **Users**, **Look:**, **Type:**, **Over:**"
     for name, file, line, body in alerts(tree):
-        names.add(name)
+        alone.add(name)
         if f'{{alertname="{name}"}}' not in tests: yield file, line, f"no test sees {name} fire; add one to alerts-test.yml"
-        if name not in sections: yield file, line, f"{name} has no runbook; write the section ### {name} of {page}"
-        if f'runbook_url: "file:///usr/share/doc/humon/runbooks.md#{name.lower()}"\n' not in body:
-            yield file, line, f"{name} does not link to its runbook; write its runbook_url"
-    for name, section in sections.items():
-        line = line_of(text, f"\n### {name}\n") + 1
-        if name not in names: yield page, line, f"there is no alert {name}; remove the runbook, or correct its name"
-        for part in ("**Look:**", "**Type:**"):
-            if part not in section: yield page, line, f"the runbook does not say {part.strip('*:')}; add {part}"
+        if name not in sections: yield file, line, f"{name} has no runbook; write the section ### {name} of docs/runbooks.md"
+        elif f'runbook_url: "{sections[name][2]}"\n' not in body:
+            yield file, line, f"{name} does not link to its runbook; write {sections[name][2]}"
+    for name in sections.keys() - alone:
+        yield *sections[name][:2], f"there is no alert {name}; remove the runbook, or correct its name"
     if "/usr/share/doc/humon/runbooks.md" not in tree.text("docs/deploying.md"):
         yield "docs/deploying.md", 1, "the guide does not install the runbooks; the alerts link to /usr/share/doc/humon/runbooks.md"
 

@@ -80,8 +80,9 @@ class Tree:
 
     @functools.cached_property
     def settings(self):
-        """The names of the settings. A test holds the page equal to the program."""
-        return set(re.findall(r"(?m)^\| `(\w+)`", self.text("docs/settings.md"))) | set(re.findall(r"`(\w+_FILE)`", self.text("docs/settings.md")))
+        """The names of the settings. A test holds the page equal to the program. humon-off-site has one more, which is none of humon."""
+        page = self.text("docs/settings.md")
+        return {*re.findall(r"(?m)^\| `(\w+)`", page), *re.findall(r"`(\w+_FILE)`", page), "HUMON_BACKUP_DAYS"}
 
     @functools.cached_property
     def targets(self):
