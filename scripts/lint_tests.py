@@ -8,7 +8,7 @@ from rules import deployment, documents, sources, texts
 from rules.tree import ROOT, RULES, Page, Tree
 
 sys.path[:0] = [str(ROOT / "checks/harness"), str(ROOT / "checks/units")]
-import life, pages
+import alerts, life, pages
 from process import Failed
 
 # A project of the size that the samples need.
@@ -726,6 +726,7 @@ class Pages(unittest.TestCase):
             with self.subTest(path):
                 text = (ROOT / path.partition("#")[0]).read_text()
                 self.assertTrue(pages.Page(path, text, untyped, life.BEFORE.get(path, {})).blocks)
+        alerts.runbooks((ROOT / alerts.RUNBOOKS).read_text())
         self.assertLessEqual({*life.BEFORE, *life.AFTER}, {*pages.PAGES})
 
     def test_a_command_that_fails_is_named_with_its_output(self):

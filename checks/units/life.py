@@ -2,6 +2,7 @@
 
 HELPERS = """
 set -e -o pipefail
+cd /   # where every account may be
 # Runs a command until it succeeds, for at most 50 s.
 within() { for _ in {1..250}; do if "$@"; then return; fi; sleep 0.2; done; echo "in vain: $*"; false; }
 sign_up() { curl -sSf -X POST -H "tb-app-secret: $(cat /etc/humon/secrets/app_secret)" http://127.0.0.1:8080/v1/users; }
@@ -24,13 +25,23 @@ BEFORE = {
             systemd-run --quiet --unit=volunteer --working-directory=/root --setenv=HUMON_PORT=8070 --setenv=HUMON_ADMIN_PORT=8071 humon serve
             within curl -sf http://127.0.0.1:8070/health
         """,
-        # A person is erased after the archive's end, and then the disk is gone.
-        "systemctl stop postgresql@15-main\n": """
+        # While all is well Prometheus asks every target, nothing fires, and none of its ports is open to others. Then a person is erased
+        # after the archive's end, and everything but /etc/humon and the copies is gone.
+        "systemctl stop postgresql@15-main\ninstall ": """
+            asked() { curl -sS -G --data-urlencode "query=$1" http://127.0.0.1:9090/api/v1/query | jq -r ".data.result[].$2" | sort | xargs; }
+            well() {
+                alerts=$(asked ALERTS metric.alertname)
+                [ "$(asked 'sum by (job) (up)' 'value[1]')" = "1 1 1 2" ] && [[ $alerts =~ ^(BackupMissing )?Watchdog$ ]]
+            }
+            within well || { asked ALERTS metric.alertname; false; }
+            if ss -Htln | awk '$4 !~ /^127/' | grep -E ':9[0-9]{3} '; then false; fi
             sign_up >/run/person
             archive
+            systemctl start humon-off-site
+            cp -r /var/backups/humon-off-site /root/off-site
             DATABASE_URL_FILE=/etc/humon/secrets/server_url humon users erase $(jq .id /run/person) --yes
             systemctl kill --signal KILL postgresql@15-main
-            rm -rf /var/lib/postgresql/15/main
+            rm -rf /var/lib/postgresql/{15/main,archive} /var/backups/humon
         """,
     },
     "docs/runbooks.md": {
@@ -53,33 +64,6 @@ BEFORE = {
 
 # By page: what must be true after it. A script that fails, or prints something, is a failure of the check.
 AFTER = {
-    "docs/deploying.md": {
-        "a node with a setting that cannot be used fails at once, and shows it": """
-            sed -i s/=8080/=tea/ /etc/humon/a.env
-            systemctl restart humon@a
-            within systemctl --quiet is-failed humon@a
-            sed -i s/=tea/=8080/ /etc/humon/a.env
-            systemctl restart humon@a
-            /usr/local/share/humon/deploy/in-rotation http://127.0.0.1:8000 127.0.0.1:8080
-        """,
-        "Prometheus asks every target, no alert fires but those of a machine without a backup, and no port is open to others": """
-            asked() { curl -sS -G --data-urlencode "query=$1" http://127.0.0.1:9090/api/v1/query | jq -r ".data.result[].$2" | sort | xargs; }
-            well() { [ "$(asked 'sum by (job) (up)' 'value[1]')" = "1 1 1 2" ] && [ "$(asked ALERTS metric.alertname)" = "BackupMissing Watchdog" ]; }
-            within well || asked ALERTS metric.alertname
-            ss -Htln | awk '$4 ~ /:9[0-9][0-9][0-9]$/ && $4 !~ /^127/'
-        """,
-        "an archive without its setting says so in PostgreSQL's log": """
-            cd /etc/postgresql/15/main
-            mv environment environment.old
-            sed /WAL_ARCHIVE/d environment.old >environment
-            systemctl restart postgresql@15-main
-            runuser -u postgres -- psql -Atqc "SELECT pg_switch_wal()" humon >/dev/null
-            within grep -q 'WAL_ARCHIVE is not in PostgreSQL.s environment.*Until that is mended' /var/log/postgresql/*.log
-            mv environment.old environment
-            systemctl restart postgresql@15-main
-            archive
-        """,
-    },
     "docs/runbooks.md": {
         "the old secret of the app is refused, and the new one works": """
             if [ $(curl -s -o /dev/null -w '%{http_code}' -X POST -H "tb-app-secret: $(cat /run/old)" http://127.0.0.1:8080/v1/users) != 404 ]; then echo "the old one works"; fi
@@ -94,10 +78,24 @@ AFTER = {
         """,
         "whom the lost end of the log erased is erased again": """
             for port in 8080 8090; do within refuses $port $(jq -r .device_token /run/person); done
+            DATABASE_URL_FILE=/etc/humon/secrets/server_url humon streams show user-$(jq .id /run/person) >/run/said
+            grep -q UserCreated /run/said
+            grep -q UserErased /run/said
+        """,
+        "copies need the key, and end after their days, but for histories of timelines": """
+            cd /var/backups/humon-off-site
+            age-keygen -o /run/another.key 2>/run/said
+            for file in *.age; do if age -d -i /run/another.key $file >/run/said 2>&1; then echo "$file needs no key"; fi; done
+            today=$(ls)
+            touch -d '5 days ago' 2020-01-01T000000Z.tar.age 000000010000000000000000.gz.age 00000009.history.gz.age
+            echo HUMON_BACKUP_DAYS=2 >/etc/humon/off-site.env
+            systemctl start humon-off-site
+            comm -23 <(sort <<<"$today"$'\n'00000009.history.gz.age) <(ls | sort)
+            find . -name 2020-01-01T000000Z.tar.age -o -name 000000010000000000000000.gz.age
         """,
         "a backup by another account is refused, and changes nothing": """
             said=$(humon-backup 2>&1 || true)
-            if [[ $said != *"root does not own /var/backups/humon. Type: systemctl start humon-backup"* ]]; then echo "$said"; fi
+            if [[ $said != *"root does not own it"*"systemctl start humon-backup"* ]]; then echo "$said"; fi
             find /var/backups/humon /var/lib/postgresql/archive ! -user postgres
         """,
         "a failed backup answers at once, shows, and is tried again": """
@@ -109,8 +107,38 @@ AFTER = {
                 systemctl --quiet is-failed $unit
             done
             umount /var/backups/humon
+            # The name that the disk in its place had there would keep all WAL.
+            cd /var/lib/postgresql/archive/needed
+            ls | grep -v $(cat /var/backups/humon/.name) | xargs rm -f
             systemctl start humon-again
             within healthy
+        """,
+        "a second restore in the place of the database archives under a timeline of its own": """
+            moment=$(date -u +%FT%TZ)
+            sleep 2
+            sign_up >/run/said
+            archive
+            cd /var/lib/postgresql/15
+            systemctl stop postgresql@15-main
+            mv main main.second
+            runuser -u postgres -- humon-restore $PWD/main $moment >/run/said 2>&1 || cat /run/said
+            systemctl start postgresql@15-main
+            archive
+            ls /var/lib/postgresql/archive/0000000{2,3}.history.gz >/run/said
+            systemctl start humon-backup
+            systemctl start humon-try-restore
+        """,
+    },
+    "docs/deploying.md#Uninstall": {
+        "PostgreSQL and nginx go on, and archive nothing": """
+            systemctl is-active --quiet postgresql@15-main nginx
+            systemctl --failed --plain --no-legend
+            runuser -u postgres -- psql -Atqc 'SHOW archive_mode' | sed /^off$/d
+        """,
+        "nothing is left but what the page names, and what this check brought": """
+            find / -xdev -regextype egrep -regex '/(proc|sys|run|dev|root|srv|tmp|usr/local/src)' -prune -o -name '*humon*' -print |
+                sed -E '/^.(etc.humon|var.lib.private.humon-erasures|var.lib.humon-erasures|var.backups.humon|var.log.nginx.humon)/d' |
+                sed -E '/^.(var.lib.humon|var.lib.systemd.timers|var.lib.postgresql|usr.local.lib.humon-test|etc.ld.so.conf.d)/d'
         """,
     },
 }

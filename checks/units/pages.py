@@ -4,7 +4,8 @@ import difflib, re
 
 from process import Failed
 
-# In the order of a machine's life, with the beginnings of the blocks that are not typed: those are marked `bash`, the others `sh`.
+# In the order of a machine's life, with the beginnings of the blocks that are not typed: those are marked `bash`, the others `sh`. A
+# section at the end of a page that has its own entry is typed there.
 PAGES = {
     "docs/deploying.md": {
         "deploy/make-secrets secrets ": "Docker",
@@ -14,11 +15,8 @@ PAGES = {
     },
     "docs/operating.md": {},
     "docs/backup.md": {},
-    "docs/runbooks.md": {
-        "export PATRONI_CONFIG_FILE=": "two machines of PostgreSQL",
-        "etcdctl member list": "three machines of etcd",
-        "apt-get update ": "a release of PostgreSQL that comes later",
-    },
+    "docs/runbooks.md": {},
+    "docs/deploying.md#Uninstall": {},
 }
 BLOCK = re.compile(r"^```(sh|bash)\n(.*?)^```$(?:\n+```text\n(.*?)^```$)?", re.M | re.S)
 # The shell ends at a command that fails, but not to the left of these.
@@ -37,10 +35,13 @@ class Block:
 
 
 class Page:
-    def __init__(self, path, text, untyped, before={}):
+    def __init__(self, name, text, untyped, before={}):
         """- before: scripts that run before a block, by its beginning"""
-        self.path, self.text = path, text
-        blocks = [Block(text, match) for match in BLOCK.finditer(text)]
+        self.name, self.text = name, text
+        self.path, _, section = name.partition("#")
+        path, own = self.path, [f"\n## {other.partition('#')[2]}\n" for other in PAGES if other.startswith(f"{name}#")]
+        begin, end = text.index(f"\n## {section}\n") if section else 0, min(map(text.index, own), default=len(text))
+        blocks = [Block(text, match) for match in BLOCK.finditer(text, begin, end)]
         self.blocks = [block for block in blocks if block.is_typed]
         others = [block for block in blocks if not block.is_typed]
         for block in others:

@@ -196,7 +196,7 @@ class Machine:
 
     def type(self, page, seconds):
         """Types a page as its account. Raises Failed as `Page.judge` does."""
-        name = os.path.basename(page.path)
+        name = os.path.basename(page.name)
         folder = f"/run/{name}.d"
         os.mkdir(f"/proc/{self.first}/root{folder}")
         for script, text in {"page": page.script(folder), **page.before}.items():
