@@ -60,7 +60,13 @@ def backups(deployment):
     sandbox.stop("daily")
 
     time.sleep(1.1)
+    # A failure after the backup would have each repetition push an old one out.
+    os.chmod(metrics, 0o500)
     sandbox.run(["humon-backup"], own)
+    os.chmod(metrics, 0o755)
+    if not os.path.exists(second):
+        raise Failed(f"expected the second backup beside the third, found {os.listdir(folder)}")
+    sandbox.run(["humon-try-restore"], own)
     left = sorted(glob.glob(f"{database.archive}/????????????????????????.gz"))
     if os.path.exists(first) or not os.path.exists(second) or not set(segments) - set(left):
         raise Failed(f"expected two backups and their WAL, found {os.listdir(folder)} and {left}")

@@ -32,7 +32,7 @@ class State:
         self.make, self.mend, self.shows, self.words = make, mend, shows, words
 
 
-SESSION = "runuser -u postgres -- psql -d humon -Atqc \"SELECT pid FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)' AND pid <> pg_backend_pid()\""
+SESSION = "runuser -u postgres -- psql -d humon -Atqc \"SELECT pid FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)' AND pid <> pg_backend_pid()\""
 # By the first alert of a section. The others are typed into a machine that is well.
 STATES = {
     "HumonDown": State("""
@@ -47,7 +47,7 @@ STATES = {
     """, "mv /etc/prometheus/nodes.old /etc/prometheus/nodes.yml"),   # the next look of Prometheus is up to 15 s away
     "HumonPostgresAway": State("systemctl stop postgresql@15-main", shows="humon_postgres_up 1$"),
     "HumonSlowCommits": State("""
-        holding "BEGIN; LOCK TABLE log.recorded_events IN EXCLUSIVE MODE; SELECT pg_sleep(60)"
+        holding "BEGIN; LOCK TABLE log.recorded_events IN EXCLUSIVE MODE; SELECT pg_sleep(600)"
         systemd-run --quiet --collect curl -s -X POST -H "tb-app-secret: $(cat /etc/humon/secrets/app_secret)" http://127.0.0.1:8080/v1/users
     """, shows="log lock +ok", words={"PID": "cat /run/pid"}),
     "HumonReadModelBehind": State(words={"NAME": "echo events"}),
@@ -58,7 +58,7 @@ STATES = {
         runuser -u postgres -- psql -Atqc "SELECT pg_switch_wal()"
     """, shows="wal archive +ok"),
     "PostgresLongTransaction": State("""
-        holding "SELECT pg_sleep(60)"
+        holding "SELECT pg_sleep(600)"
     """, words={"PID": "cat /run/pid"}),
     "BackupOld": State("""
         systemctl stop postgresql@15-main
@@ -146,5 +146,7 @@ holding() {{
             run("the state cannot be made", helpers + textwrap.dedent(runbook.state.make))
         words = {word: run(f"no {word}", helpers + command) for word, command in runbook.state.words.items()}
         run("a command fails, or it is not over", runbook.script(preamble, words))
+        if "PID" in words:
+            run("its session is still there", helpers + "gone() { ! pid; }\nwithin gone")
         count += len(runbook.look + runbook.type + runbook.over)
     return count

@@ -37,6 +37,7 @@ BEFORE = {
             if ss -Htln | awk '$4 !~ /^127/' | grep -E ':9[0-9]{3} '; then false; fi
             sign_up >/run/person
             archive
+            systemctl start humon-off-site   # its timer may have begun before the newest segment was there
             systemctl start humon-off-site
             cp -r /var/backups/humon-off-site /root/off-site
             DATABASE_URL_FILE=/etc/humon/secrets/server_url humon users erase $(jq .id /run/person) --yes
@@ -87,11 +88,11 @@ AFTER = {
             age-keygen -o /run/another.key 2>/run/said
             for file in *.age; do if age -d -i /run/another.key $file >/run/said 2>&1; then echo "$file needs no key"; fi; done
             today=$(ls)
-            touch -d '5 days ago' 2020-01-01T000000Z.tar.age 000000010000000000000000.gz.age 00000009.history.gz.age
+            touch -d '5 days ago' 2020-01-01T000000Z.tgz.age 000000010000000000000000.gz.age 00000009.history.gz.age
             echo HUMON_BACKUP_DAYS=2 >/etc/humon/off-site.env
             systemctl start humon-off-site
             comm -23 <(sort <<<"$today"$'\n'00000009.history.gz.age) <(ls | sort)
-            find . -name 2020-01-01T000000Z.tar.age -o -name 000000010000000000000000.gz.age
+            find . -name 2020-01-01T000000Z.tgz.age -o -name 000000010000000000000000.gz.age
         """,
         "a backup by another account is refused, and changes nothing": """
             said=$(humon-backup 2>&1 || true)
@@ -113,10 +114,11 @@ AFTER = {
             systemctl start humon-again
             within healthy
         """,
-        "a second restore in the place of the database archives under a timeline of its own": """
+        "a second restore in the place of the database archives under a timeline of its own, which a third one can follow": """
             moment=$(date -u +%FT%TZ)
             sleep 2
             sign_up >/run/said
+            systemctl start humon-backup   # a backup that is not on the way
             archive
             cd /var/lib/postgresql/15
             systemctl stop postgresql@15-main
@@ -125,6 +127,8 @@ AFTER = {
             systemctl start postgresql@15-main
             archive
             ls /var/lib/postgresql/archive/0000000{2,3}.history.gz >/run/said
+            runuser -u postgres -- humon-restore $PWD/third >/run/said 2>&1 || cat /run/said
+            rm -r third
             systemctl start humon-backup
             systemctl start humon-try-restore
         """,
