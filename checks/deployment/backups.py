@@ -99,7 +99,7 @@ def restores(deployment, own, position):
     with changed(f"{backup}/base/1/pg_filenode.map", b"\xff"):
         restore(deployment, own, "of-older", position + 1)
         failed = sandbox.finished(["humon-try-restore"], own)
-        if failed.returncode != 1 or f"The newest backup, {os.path.basename(backup)}, is damaged" not in failed.stderr:
+        if failed.returncode != 1 or f"The newest backup, {os.path.basename(backup)}, was passed over" not in failed.stderr:
             raise Failed(f"of a damaged backup, humon-try-restore printed {failed.stderr}")
     os.remove(f"{own['BACKUPS']}/.failures")
     # What is archived during a recovery is no gap.

@@ -6,7 +6,7 @@ cd /   # where every account may be
 # Runs a command until it succeeds, for at most 50 s.
 within() { for _ in {1..250}; do if "$@"; then return; fi; sleep 0.2; done; echo "in vain: $*"; false; }
 sign_up() { curl -sSf -X POST -H "tb-app-secret: $(cat /etc/humon/secrets/app_secret)" http://127.0.0.1:8080/v1/users; }
-# Until the archive has everything that is recorded.
+# Waits until the archive has everything that is recorded.
 archive() {
     within [ -e /var/lib/postgresql/archive/$(runuser -u postgres -- psql -Atqc "SELECT pg_walfile_name(pg_switch_wal())").gz ]
 }
