@@ -8,10 +8,12 @@ final class ConnectionThread: Sendable {
     static let depthLimit = 32
     /// A connection without progress for this long gets no further job of another caller: another connection does it sooner.
     static let stallSeconds = 0.25
+    /// How long a cancelled attempt to connect may go on, so that PostgreSQL sees the end of a session and not a handshake that breaks off.
+    static let leavingSeconds = 1.0
 
     /// Wakes the thread, which sleeps in `poll`.
     private let pipe: (readEnd: Int32, writeEnd: Int32)
-    /// Resolved when the connection has been closed or has broken.
+    /// Resolved when the connection is closed, its socket too: after that the process may end.
     let ended = Reply<Void>()
     private let unanswered = Atomic<Int>(0)
     /// When PostgreSQL last answered, or a job came while none was unanswered: monotonic seconds, as their bits.
@@ -37,7 +39,7 @@ final class ConnectionThread: Sendable {
         Foundation.close(pipe.writeEnd)
     }
 
-    /// Opens a connection on a new thread.
+    /// Opens a connection on a new thread. A cancelled attempt is waited for, for ``leavingSeconds`` at most.
     /// - Parameter serve: uses the session on that thread, until its end
     /// - Throws: ``PostgresError``, or `CancellationError`
     static func open(
@@ -47,23 +49,27 @@ final class ConnectionThread: Sendable {
         let parameters = try configuration.connectionParameters()
         let opened = Reply<Void>()
         let thread = Thread {
-            let session: Session
-            do throws(PostgresError) {
-                session = try Session(
-                    configuration, parameters: parameters, front: connection, isAbandoned: { opened.isResolved })
-            } catch {
-                opened.resolve(.failure(error))
-                return
-            }
-            connection.cancelHandle.withLock { $0 = session.connection.makeCancelHandle() }
-            guard opened.resolve(.success(())) else { return }
-            serve(session)
+            connection.withSession(configuration, parameters, opened: opened, serve)
             connection.finish()
         }
         thread.name = "postgres"
         thread.start()
-        try await opened.value(onCancel: { connection.wake() })
+        do { try await opened.value(onCancel: { connection.wake() }) } catch {
+            await connection.untilEnd(withinSeconds: Self.leavingSeconds)
+            throw error
+        }
         return connection
+    }
+
+    /// Also waits in a cancelled task. To be called once, and not by the user of an open connection.
+    private func untilEnd(withinSeconds seconds: Double) async {
+        // libpq may block in the search for the host's address.
+        let limit = Task {
+            try await Task.sleep(for: .seconds(seconds))
+            ended.resolve(.success(()))
+        }
+        _ = await Task { try? await ended.value() }.value
+        limit.cancel()
     }
 
     /// How many jobs that were given to the connection have no answer yet.
@@ -114,6 +120,23 @@ final class ConnectionThread: Sendable {
     func progressed(at now: Double) { progressAt.store(now.bitPattern, ordering: .relaxed) }
 
     func notify(_ notification: Notification) { notifications.withLock { $0 }?.yield(notification) }
+
+    /// Opens the session and closes it before it returns: over TLS, PostgreSQL takes a socket that closes without a word for a broken one.
+    /// - Parameter opened: resolved when the session is open or has failed to open; cancelled if nobody needs it any more
+    private func withSession(
+        _ configuration: PostgresConfiguration, _ parameters: [(keyword: String, value: String)], opened: Reply<Void>,
+        _ body: (Session) -> Void
+    ) {
+        let session: Session
+        do throws(PostgresError) {
+            session = try Session(configuration, parameters: parameters, front: self, isAbandoned: { opened.isResolved })
+        } catch {
+            opened.resolve(.failure(error))
+            return
+        }
+        cancelHandle.withLock { $0 = session.connection.makeCancelHandle() }
+        if opened.resolve(.success(())) { body(session) }
+    }
 
     private func finish() {
         cancelHandle.withLock { $0 = nil }

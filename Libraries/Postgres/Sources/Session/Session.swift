@@ -55,6 +55,7 @@ final class Session {
     var isGoingAway = false
 
     /// Connects, or says why not.
+    /// - Parameter isAbandoned: whether nobody needs the session any more. Its handshake goes on for a moment all the same.
     init(
         _ configuration: PostgresConfiguration,
         parameters: [(keyword: String, value: String)],
@@ -65,12 +66,21 @@ final class Session {
         self.configuration = configuration
         guard let started = PQConnection(parameters) else { throw .unavailable(reason: "libpq has no memory left") }
         connection = started
-        let deadline = monotonicSeconds() + Double(configuration.connectTimeoutSeconds)
+        var deadline = monotonicSeconds() + Double(configuration.connectTimeoutSeconds)
         var state = PGRES_POLLING_WRITING
-        while connection.status != CONNECTION_BAD, !isAbandoned(), monotonicSeconds() < deadline {
+        var isLeaving = false
+        while connection.status != CONNECTION_BAD, monotonicSeconds() < deadline {
+            if !isLeaving, isAbandoned() {
+                // PostgreSQL has got nothing yet.
+                if connection.status == CONNECTION_STARTED { break }
+                // It logs an error if a handshake breaks off, or if a socket closes with answers that nobody has read.
+                isLeaving = true
+                deadline = min(deadline, monotonicSeconds() + ConnectionThread.leavingSeconds)
+            }
             let events = state == PGRES_POLLING_READING ? Int16(POLLIN) : Int16(POLLOUT)
             guard poll(events: events, untilDeadline: deadline) else { continue }
             state = connection.poll()
+            if state == PGRES_POLLING_OK, isAbandoned() { break }
             if state == PGRES_POLLING_OK, connection.becomeNonblocking(), connection.enterPipelineMode() {
                 connection.passNotices(to: self)
                 enlargeSendBuffer()
