@@ -28,7 +28,7 @@ public struct LogLock: Sendable {
         /// The time of the last message from its client, if PostgreSQL waits for the next one: seconds of the server's clock. `nil` if
         /// PostgreSQL works, reads the data of a COPY, or may not tell this session.
         public var silentSince: Double?
-        /// The first 60 characters of its last statement, without the texts in quotes; `nil` if this session may not see that.
+        /// The first 60 characters of its last statement, up to its first text in quotes; `nil` if this session may not see that.
         public var query: String?
     }
 
@@ -67,7 +67,7 @@ public struct LogLock: Sendable {
             SELECT a.pid, coalesce(a.application_name, ''), a.usename::text, host(a.client_addr), s.holds_log_lock, a.xact_start,
                 coalesce(w.waiting, 0), coalesce(w.seconds, 0),
                 CASE WHEN a.wait_event_type = 'Client' AND a.query NOT ILIKE 'COPY %' THEN extract(epoch FROM a.state_change)::float8 END,
-                CASE WHEN a.query NOT LIKE '<%' THEN nullif(left(regexp_replace(a.query, '''[^'']*(''|$)', '''?''', 'g'), 60), '') END
+                CASE WHEN a.query NOT LIKE '<%' THEN nullif(left(regexp_replace(a.query, '[''$].*', '…'), 60), '') END
             FROM sessions AS s JOIN pg_stat_activity AS a USING (pid) CROSS JOIN waits AS w
             WHERE EXISTS (SELECT FROM stuck) ORDER BY s.holds_log_lock, a.pid
             """,
