@@ -113,7 +113,7 @@ def layered(folder, humon):
     }.items():
         with open(f"{folder}/etc/{name}", "w") as file:
             file.write(text)
-    # There is no console to log in at.
+    # The machine has no console.
     os.makedirs(f"{folder}/etc/systemd/system")
     os.symlink("/dev/null", f"{folder}/etc/systemd/system/console-getty.service")
 

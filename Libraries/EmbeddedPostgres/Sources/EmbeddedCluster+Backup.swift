@@ -27,7 +27,7 @@ extension EmbeddedCluster {
     /// manifest, and starts nothing. The next start recovers to the end of the backup.
     /// - Returns: the label
     /// - Throws: ``EmbeddedPostgresError``, such as ``EmbeddedPostgresError/notEmpty(directory:)`` and
-    ///   ``EmbeddedPostgresError/unusableBackup(reason:)``. Then the directory has what it had before, and the lock.
+    ///   ``EmbeddedPostgresError/unusableBackup(reason:)``. The directory then has what it had before, and the lock.
     public static func restore(
         _ configuration: Configuration, from file: FileHandle, logger: Logger
     ) async throws -> String {
