@@ -7,7 +7,7 @@ from process import Failed
 
 RUNBOOKS = "docs/runbooks.md"
 PROGRAMS = (
-    "chown", "curl", "deploy/in-rotation", "df", "du", "echo", "grep", "humon", "install", "journalctl", "jq", "ls", "metric", "nginx", "openssl",
+    "chown", "curl", "deploy/in-rotation", "df", "du", "echo", "find", "grep", "humon", "install", "journalctl", "jq", "ls", "metric", "nginx", "openssl",
     "pg_isready", "promtool", "restart_nodes", "runuser", "sql", "ss", "systemctl", "top", "vmstat",
 )
 # Commands that this machine cannot show, and why.
@@ -64,11 +64,13 @@ STATES = {
         systemctl stop postgresql@15-main
         systemctl start humon-backup || true
         systemctl start postgresql@15-main
-    """, shows="^inactive"),
+        touch -d '27 hours ago' /var/lib/prometheus/node-exporter/humon_backup.prom
+    """, shows="humon_backup"),
     "BackupOffSiteOld": State("""
         mount -t tmpfs -o size=1m,mode=700,uid=$(id -u postgres),gid=$(id -g postgres) tmpfs /var/backups/humon-off-site
         systemctl start humon-off-site || true
-    """, "umount /var/backups/humon-off-site", "^inactive"),
+        touch -d '2 hours ago' /var/lib/prometheus/node-exporter/humon_off_site.prom
+    """, "umount /var/backups/humon-off-site", "humon_off_site"),
     "BackupRestoreFails": State(r"""
         printf '\377' | dd conv=notrunc status=none of=$(ls -d /var/backups/humon/*Z | tail -n 1)/base/1/pg_filenode.map
         systemctl start humon-try-restore || true
@@ -94,11 +96,11 @@ class Runbook:
                 raise Failed(f"{RUNBOOKS}:{self.line}: no state says what {missing[0]} is in: {command}")
             return command
 
-        def said(command, does_wait=False):
-            # A search may find nothing, a doctor something, and a restarted node takes a moment.
-            is_search = re.search(r"grep| -g |^metric '|humon doctor|is-failed|pg_isready", command)
+        def said(command, is_over=False):
+            # A search may find nothing, a doctor something. Afterwards nobody may search in vain but for errors, and a node takes a moment.
+            is_search = re.search(r'status="' if is_over else r"grep| -g |^metric '|humon doctor|is-failed|pg_isready", command)
             quoted = command.replace("'", "'\\''")
-            run = f"shown() {{ {command}; }}; within shown" if does_wait and not is_search else command
+            run = f"shown() {{ {command}; }}; within shown" if is_over and not is_search else command
             return f"printf '+ %s\\n' '{quoted}'\n{run}" + (" || [ $? -le 2 ]" if is_search else "")
 
         look, do, over = ([typed(command) for command in commands if command not in UNTYPED] for commands in (self.look, self.type, self.over))
@@ -106,7 +108,7 @@ class Runbook:
         if self.state.shows:
             lines += [f"over() {{ {{ {over[-1]}; }} 2>&1 | grep -qE '{self.state.shows}'; }}", "is_under_way() { ! over; }", "within is_under_way"]
         lines += [*map(said, look), textwrap.dedent(self.state.mend), *map(said, do)]
-        lines += ["within over"] if self.state.shows else [said(command, does_wait=True) for command in over]
+        lines += ["within over"] if self.state.shows else [said(command, is_over=True) for command in over]
         return "\n".join(lines)
 
 
@@ -135,6 +137,8 @@ holding() {{
     # The functions and settings of the page, without its first looks.
     preamble = helpers + page.blocks[0].text.split("\nhumon doctor\n")[0] + "\n"
     count = 0
+    # A node is often stopped here, and no client is left that it would drain for.
+    machine.sh("sed -i s/HUMON_DRAIN_SECONDS=5/HUMON_DRAIN_SECONDS=1/ /etc/humon/humon.env")
     for runbook in runbooks(page.text):
         def run(what, script):
             status, printed = machine.sh(script)
