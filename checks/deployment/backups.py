@@ -47,11 +47,13 @@ def backups(deployment):
     database.query("CREATE TABLE IF NOT EXISTS public.gap (); DROP TABLE public.gap")
     archive_all(sandbox, database)
     shutil.move(lost, f"{lost}.lost")
+    kept_aside(deployment, own, "has a gap", "of-gap")
     if sandbox.ends_well(["humon-try-restore"], own):
         raise Failed("an archive with a gap was restored without an error")
     if "humon_backup_restore_failures 1\n" not in text_of(metrics, "humon_restore.prom"):
         raise Failed("the metrics do not have the failed trial")
     restore(deployment, own, "before-gap", position, moment)
+    kept_aside(deployment, own | {"WAL_ARCHIVE": sandbox.folder("archive-empty")}, "is empty, of another database, or not mounted", "of-empty")
     # The service of docker-compose.yml repeats a failed trial soon, not after the next backup.
     sandbox.start("daily", [sandbox.path("deploy/backup/humon-backup-daily")], own | {"RETRY_SECONDS": 1})
     sandbox.until("the next failed trial", lambda: "humon_backup_restore_failures 2\n" in text_of(metrics, "humon_restore.prom"))
@@ -74,7 +76,7 @@ def backups(deployment):
     for name in ("humon_backup.prom", "humon_restore.prom"):
         if not re.search(r"^humon_backup_last_\w+ \d{10}$", text_of(metrics, name), re.M):
             raise Failed(f"{name} has no time")
-    return f"restored to position {position} and verified within {seconds:.1f} s, and to a moment; ten refusals; a gap is noticed, and tried again; 2 backups and their WAL are kept, also of two machines"
+    return f"restored to position {position} and verified within {seconds:.1f} s, and to a moment; eleven refusals; what lacks WAL or differs is kept aside; a gap is tried again; 2 backups and their WAL are kept, also of two machines"
 
 
 def restores(deployment, own, position):
@@ -87,7 +89,11 @@ def restores(deployment, own, position):
     archive_all(sandbox, database)
     archives(deployment, own)
     restore(deployment, own, "at-moment", position, moment)
-    restore(deployment, own, "at-end", position + 1)
+    # Of a shell with settings that only root can read, and of places behind symbolic links.
+    strange = {name: sandbox.path(f"{name}-link") for name in ("BACKUPS", "WAL_ARCHIVE")}
+    for name, path in strange.items():
+        os.symlink(own[name], path)
+    restore(deployment, own | strange | {"TB_APP_SECRET_FILE": "/nowhere", "HUMON_BACKUP_DAYS": "9"}, "at-end", position + 1)
     backup = newest(own["BACKUPS"])
     refused(deployment, own, "has no time zone", moment.removesuffix("Z"))
     refused(deployment, own, "is no time", "2026-13-01T00:00:00Z")
@@ -95,9 +101,14 @@ def restores(deployment, own, position):
     refused(deployment, own, "No sound backup in", "2020-01-01T00:00:00Z")
     time.sleep(1.1)
     refused(deployment, own, "The archive ends before", now())
+    differing(deployment, own)
     # An older backup has the same end, which a trial of the newest does not accept.
-    with changed(f"{backup}/base/1/pg_filenode.map", b"\xff"):
-        restore(deployment, own, "of-older", position + 1)
+    os.rename(f"{backup}/PG_VERSION", f"{backup}/away")
+    restore(deployment, own, "of-older", position + 1)
+    os.rename(f"{backup}/away", f"{backup}/PG_VERSION")
+    with changed(f"{backup}/backup_manifest", b""):
+        restore(deployment, own, "of-older-again", position + 1)
+    with changed(f"{backup}/base/1/pg_filenode.map", b"\xff" * 512):
         failed = sandbox.finished(["humon-try-restore"], own)
         if failed.returncode != 1 or f"The newest backup, {os.path.basename(backup)}, was passed over" not in failed.stderr:
             raise Failed(f"of a damaged backup, humon-try-restore printed {failed.stderr}")
@@ -134,11 +145,25 @@ def restores(deployment, own, position):
         raise Failed(f"a restore that was ended left {glob.glob(f'{path}*')}; status {process.returncode}")
     # What the archive lacks, and the disk still has.
     sandbox.run(["curl", "-sf", "-X", "POST", "-H", f"tb-app-secret: {deployment.secret}", f"{deployment.proxy.url}/v1/users"])
-    restore(deployment, own | {"LOST_WAL": f"{database.data}/pg_wal"}, "of-lost", position + 2)
+    restore(deployment, own | {"LOST_WAL": f"{sandbox.folder('lost-again')}:{database.data}/pg_wal"}, "of-lost", position + 2)
+    refused(deployment, own | {"LOST_WAL": "/nowhere"}, "LOST_WAL: /nowhere is no absolute path of a directory")
     # In a segment of its own, which can then be missing.
     database.query("CREATE TABLE IF NOT EXISTS public.after (); DROP TABLE public.after")
     archive_all(sandbox, database)
     return moment
+
+
+def differing(deployment, own):
+    """A database whose read models differ is restored all the same, since its log is what counts."""
+    database = deployment.database
+    row = "SELECT * FROM users_v1.users ORDER BY id DESC LIMIT 1"
+    database.query(f"CREATE TABLE public.row AS {row}; DELETE FROM users_v1.users WHERE id IN (SELECT id FROM public.row)")
+    try:
+        archive_all(deployment.sandbox, database)
+        kept_aside(deployment, own, "Read models are missing, or differ from the log", "of-differing")
+    finally:
+        database.query("INSERT INTO users_v1.users SELECT * FROM public.row; DROP TABLE public.row")
+    archive_all(deployment.sandbox, database)
 
 
 def archives(deployment, own):
@@ -157,6 +182,9 @@ def archives(deployment, own):
         said = archived(archive, text)
         if said.returncode != (1 if sentence else 0) or sentence not in said.stderr or (sentence and "keeps all WAL" not in said.stderr):
             raise Failed(f"into {archive!r} humon-archive-wal ended with {said.returncode}: {said.stderr}")
+    sandbox.run(["humon-archive-wal", path, "000000010000000000000001.00000028.backup"], own | {"WAL_ARCHIVE": folder})
+    if os.listdir(folder) != ["000000010000000000000001.gz"]:
+        raise Failed(f"humon-archive-wal archived {os.listdir(folder)}")
 
 
 def restore(deployment, own, name, position, *moment):
@@ -164,6 +192,13 @@ def restore(deployment, own, name, position, *moment):
     said = deployment.sandbox.run(["humon-restore", path, *moment], own)
     if not is_sound(said, position) or not os.path.exists(f"{path}/PG_VERSION") or os.path.exists(f"{path}.unfinished"):
         raise Failed(f"at position {position} humon-restore printed {said}")
+
+
+def kept_aside(deployment, own, sentence, name):
+    path = deployment.sandbox.path(name)
+    said = deployment.sandbox.finished(["humon-restore", path], own)
+    if said.returncode != 1 or sentence not in said.stderr or glob.glob(f"{path}*") != [f"{path}.faulty"] or not os.path.exists(f"{path}.faulty/PG_VERSION"):
+        raise Failed(f"expected {sentence!r}, and {path}.faulty; found {glob.glob(f'{path}*')}; status {said.returncode}: {said.stderr}")
 
 
 def refused(deployment, own, sentence, *moment):
@@ -193,15 +228,16 @@ def archiving(database):
 
 
 @contextlib.contextmanager
-def changed(path, beginning):
-    """A file that begins otherwise for a while."""
+def changed(path, content):
+    """A file that has other content for a while."""
     with open(path, "rb") as file:
-        text = file.read()
-    with open(path, "r+b") as file:
-        file.write(beginning)
-    yield
-    with open(path, "r+b") as file:
-        file.write(text)
+        before = file.read()
+    for text in (content, before):
+        with open(path, "r+b") as file:
+            file.write(text)
+            file.truncate()
+        if text is content:
+            yield
 
 
 def now():

@@ -30,7 +30,7 @@ LOOKS = {
         # Restarts, a backup that fails, and nodes that still have the old password are what the check and the pages do.
         expected='terminating connection|the database system is (starting up|shutting down)|connection to client lost'
         expected+='|password authentication failed for user "humon_server"'
-        if grep FATAL /var/log/postgresql/*.log | grep -vE "$expected"; then true; fi""",
+        if grep -E 'FATAL|reset by peer|could not accept SSL' /var/log/postgresql/*.log | grep -vE "$expected"; then true; fi""",
     "a file of another account in a service's directory": """
         for folder in /var/lib/postgresql /var/lib/private/humon-erasures; do
             find $folder ! -uid $(stat -c %u $folder)

@@ -26,12 +26,12 @@ BEFORE = {
             within curl -sf http://127.0.0.1:8070/health
         """,
         # While all is well Prometheus asks every target, nothing fires, and none of its ports is open to others. Then a person is erased
-        # after the archive's end, and everything but /etc/humon and the copies is gone.
-        "systemctl stop postgresql@15-main\ninstall ": """
+        # after the archive's end, and everything but the copies is gone.
+        "apt-get install age\ncd ": """
             asked() { curl -sS -G --data-urlencode "query=$1" http://127.0.0.1:9090/api/v1/query | jq -r ".data.result[].$2" | sort | xargs; }
             well() {
                 alerts=$(asked ALERTS metric.alertname)
-                [ "$(asked 'sum by (job) (up)' 'value[1]')" = "1 1 1 2" ] && [[ $alerts =~ ^(BackupMissing )?Watchdog$ ]]
+                [ "$(asked 'sum by (job) (up)' 'value[1]')" = "1 1 1 2" ] && [[ $alerts =~ ^(AlertsNotDelivered )?(BackupMissing )?Watchdog$ ]]   # the addresses are examples
             }
             within well || { asked ALERTS metric.alertname; false; }
             if ss -Htln | awk '$4 !~ /^127/' | grep -E ':9[0-9]{3} '; then false; fi
@@ -39,10 +39,18 @@ BEFORE = {
             archive
             systemctl start humon-off-site   # its timer may have begun before the newest segment was there
             systemctl start humon-off-site
-            cp -r /var/backups/humon-off-site /root/off-site
             DATABASE_URL_FILE=/etc/humon/secrets/server_url humon users erase $(jq .id /run/person) --yes
+            within grep -q . /var/lib/private/humon-erasures/{a,b}
+            systemctl start humon-off-site
+            cp -r /var/backups/humon-off-site /root/off-site
             systemctl kill --signal KILL postgresql@15-main
-            rm -rf /var/lib/postgresql/{15/main,archive} /var/backups/humon
+            systemctl stop humon@a humon@b
+            rm -rf /var/lib/postgresql/{15/main,archive} /var/backups/humon /etc/humon /etc/nginx/tls /var/lib/private/humon-erasures/*
+        """,
+        # What the page says of the block "Nodes".
+        "moment=": """
+            systemctl start humon@a humon@b
+            for port in 8080 8090; do within curl -sSf http://127.0.0.1:$port/health; done
         """,
     },
     "docs/runbooks.md": {
@@ -72,9 +80,16 @@ AFTER = {
         """,
     },
     "docs/backup.md": {
-        "a private cluster is restored from its file": """
-            systemctl stop volunteer
+        "a private cluster is restored from its file, and a full disk keeps no half of it": """
             cd /root
+            mkdir /srv/full
+            mount -t tmpfs -o size=3m tmpfs /srv/full
+            for command in "humon backup /srv/full/humon.backup" "env HUMON_DATA=/srv/full humon restore humon.backup"; do
+                if said=$($command 2>&1) || [[ $said != *"No space left"* ]]; then echo "$command printed: $said"; fi
+                find /srv/full -mindepth 1 ! -name lock
+            done
+            umount /srv/full
+            systemctl stop volunteer
             HUMON_DATA=/srv/again humon doctor | awk '$2 == "bad"'
         """,
         "whom the lost end of the log erased is erased again": """
@@ -94,20 +109,34 @@ AFTER = {
             comm -23 <(sort <<<"$today"$'\n'00000009.history.gz.age) <(ls | sort)
             find . -name 2020-01-01T000000Z.tgz.age -o -name 000000010000000000000000.gz.age
         """,
+        "copies for off-site of nothing are a failure": """
+            install -d -o postgres /run/empty
+            for name in BACKUPS WAL_ARCHIVE; do
+                echo $name=/run/empty >/etc/humon/off-site.env
+                if systemctl start humon-off-site 2>/run/said; then echo "humon-off-site has copied nothing of $name"; fi
+                journalctl -u humon-off-site -o cat -n 5 | grep '/run/empty has no ' >/run/said
+            done
+            echo HUMON_BACKUP_DAYS=2 >/etc/humon/off-site.env
+            systemctl start humon-off-site
+        """,
         "a backup by another account is refused, and changes nothing": """
             said=$(humon-backup 2>&1 || true)
             if [[ $said != *"root does not own it"*"systemctl start humon-backup"* ]]; then echo "$said"; fi
             find /var/backups/humon /var/lib/postgresql/archive ! -user postgres
         """,
-        "a failed backup answers at once, shows, and is tried again": """
-            mount -t tmpfs -o size=1m,mode=700,uid=$(id -u postgres),gid=$(id -g postgres) tmpfs /var/backups/humon
+        "without room a backup fails at once, shows, and is tried again": """
+            newest=$(ls -d /var/backups/humon/*Z | tail -n 1)
+            mount -t tmpfs -o size=$(($(du -sk $newest | cut -f 1) * 3 / 2))k,mode=700,uid=$(id -u postgres),gid=$(id -g postgres) tmpfs /mnt
+            cp -a $newest /mnt/
+            mount --bind /mnt /var/backups/humon
             for unit in humon-backup humon-try-restore; do
                 status=0
                 timeout 20 systemctl start $unit 2>/run/said || status=$?
                 if [ $status != 1 ]; then echo "systemctl start $unit ended with $status"; fi
                 systemctl --quiet is-failed $unit
+                journalctl -u $unit -o cat -n 10 | grep "Make room" >/run/said
             done
-            umount /var/backups/humon
+            umount /var/backups/humon /mnt
             # The name that the disk in its place had there would keep all WAL.
             cd /var/lib/postgresql/archive/needed
             ls | grep -v $(cat /var/backups/humon/.name) | xargs rm -f
@@ -120,15 +149,21 @@ AFTER = {
             sign_up >/run/said
             systemctl start humon-backup   # a backup that is not on the way
             archive
-            cd /var/lib/postgresql/15
+            # In a directory, and with settings, that root alone may read.
+            restore() {
+                cd /root
+                TB_APP_SECRET_FILE=/etc/humon/secrets/app_secret runuser -u postgres -- humon-restore "$@" >/run/said 2>&1 || cat /run/said
+                cd /
+            }
+            database=/var/lib/postgresql/15
             systemctl stop postgresql@15-main
-            mv main main.second
-            runuser -u postgres -- humon-restore $PWD/main $moment >/run/said 2>&1 || cat /run/said
+            mv $database/main $database/main.second
+            restore $database/main $moment
             systemctl start postgresql@15-main
             archive
             ls /var/lib/postgresql/archive/0000000{2,3}.history.gz >/run/said
-            runuser -u postgres -- humon-restore $PWD/third >/run/said 2>&1 || cat /run/said
-            rm -r third
+            restore $database/third
+            rm -r $database/third
             systemctl start humon-backup
             systemctl start humon-try-restore
         """,

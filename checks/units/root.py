@@ -192,7 +192,7 @@ class Machine:
             process.wait()
 
     def sh(self, command):
-        return self.finished("look", "root", command, 120)
+        return self.finished("look", "root", command, 600)
 
     def type(self, page, seconds):
         """Types a page as its account. Raises Failed as `Page.judge` does."""
