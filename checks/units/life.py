@@ -45,7 +45,7 @@ BEFORE = {
             cp -r /var/backups/humon-off-site /root/off-site
             systemctl kill --signal KILL postgresql@15-main
             systemctl stop humon@a humon@b
-            rm -rf /var/lib/postgresql/{15/main,archive} /var/backups/humon /etc/humon /etc/nginx/tls /var/lib/private/humon-erasures/*
+            rm -rf /var/lib/postgresql/{15,archive} /var/backups/humon /etc/humon /etc/nginx/tls /var/lib/private/humon-erasures/*
         """,
         # What the page says of the block "Nodes".
         "moment=": """
