@@ -46,10 +46,18 @@ STATES = {
         systemctl restart prometheus
     """, "mv /etc/prometheus/nodes.old /etc/prometheus/nodes.yml"),   # the next look of Prometheus is up to 15 s away
     "HumonPostgresAway": State("systemctl stop postgresql@15-main", shows="humon_postgres_up 1$"),
+    "HumonServerErrors": State("""
+        runuser -u postgres -- psql -d humon -qc 'DROP SCHEMA attendances_v1 CASCADE' 2>/run/said
+        fails() { [ $(curl -s -o /dev/null -w '%{http_code}' -H 'tb-device-token: ann' -d 'event[id]=1' http://127.0.0.1:8080/v1/attendances) = 500 ]; }
+        within fails
+    """),
     "HumonSlowCommits": State("""
         holding "BEGIN; LOCK TABLE log.recorded_events IN EXCLUSIVE MODE; SELECT pg_sleep(600)"
         systemd-run --quiet --collect curl -s -X POST -H "tb-app-secret: $(cat /etc/humon/secrets/app_secret)" http://127.0.0.1:8080/v1/users
     """, shows="log lock +ok", words={"PID": "cat /run/pid"}),
+    "HumonUnauthorizedFlood": State("""
+        for _ in {1..50}; do curl -s -o /dev/null -H 'tb-device-token: nobody' -d name=Chess http://127.0.0.1:8000/v1/events; done
+    """),
     "HumonReadModelBehind": State(words={"NAME": "echo events"}),
     "HumonSubscriptionStuck": State(words={"NAME": "echo erasures"}),
     "PostgresArchiverFails": State("""
@@ -76,6 +84,15 @@ STATES = {
         systemctl start humon-try-restore || true
     """, shows="^inactive"),
     "BackupNotRestored": State("systemctl disable --quiet --now humon-try-restore.timer"),
+    "BackupArchiveUnused": State("""
+        cd /var/lib/postgresql/archive/needed
+        install -o postgres /dev/stdin gone-1 <<<000000010000000000000001
+        touch -d '5 days ago' gone-1
+        systemctl start humon-backup
+        journalctl -u humon-backup -o cat -n 3 | grep 'gone-1 has backed up nothing' >/run/said
+    """, "rm /var/lib/postgresql/archive/needed/gone-1"),
+    "ProbeFails": State("systemctl stop nginx"),
+    "Watchdog": State("systemctl stop prometheus-alertmanager"),
 }
 
 
@@ -98,10 +115,10 @@ class Runbook:
 
         def said(command, is_over=False):
             # A search may find nothing, a doctor something. Afterwards nobody may search in vain but for errors, and a node takes a moment.
-            is_search = re.search(r'status="' if is_over else r"grep| -g |^metric '|humon doctor|is-failed|pg_isready", command)
+            is_search = re.search(r'status="' if is_over else r"grep| -g |^metric '|humon doctor|is-failed|systemctl status|pg_isready", command)
             quoted = command.replace("'", "'\\''")
             run = f"shown() {{ {command}; }}; within shown" if is_over and not is_search else command
-            return f"printf '+ %s\\n' '{quoted}'\n{run}" + (" || [ $? -le 2 ]" if is_search else "")
+            return f"printf '+ %s\\n' '{quoted}'\n{run}" + (" || [ $? -le 3 ]" if is_search else "")
 
         look, do, over = ([typed(command) for command in commands if command not in UNTYPED] for commands in (self.look, self.type, self.over))
         lines = [preamble]
