@@ -114,7 +114,7 @@ class Runbook:
             return command
 
         def said(command, is_over=False):
-            # A search may find nothing, a doctor something. Afterwards nobody may search in vain but for errors, and a node takes a moment.
+            # A search may find nothing, a doctor something. Afterwards only a search for errors may be in vain. A node takes a moment.
             is_search = re.search(r'status="' if is_over else r"grep| -g |^metric '|humon doctor|is-failed|systemctl status|pg_isready", command)
             quoted = command.replace("'", "'\\''")
             run = f"shown() {{ {command}; }}; within shown" if is_over and not is_search else command
