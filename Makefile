@@ -28,6 +28,7 @@ build: install
 test: install
 	@scripts/install chromium fonts-dejavu-core
 	@scripts/third-party axe
+	@scripts/third-party postgres
 	swift build --build-tests
 	@scripts/test '$(NAME)'
 	@test -n '$(NAME)' || .build/debug/FaultInjection

@@ -36,9 +36,9 @@ struct Humon: AsyncParsableCommand {
             """,
         version: Version.current,
         subcommands: [
-            ServeCommand.self, MigrateCommand.self, BackupCommand.self, RestoreCommand.self, DoctorCommand.self,
-            StreamsCommands.self, LogCommands.self, ProjectionsCommands.self, SubscriptionsCommands.self, EventsCommands.self,
-            UsersCommands.self, AccountsCommands.self, DemoCommand.self, SettingsCommand.self,
+            ServeCommand.self, MigrateCommand.self, BackupCommand.self, RestoreCommand.self, ClusterCommands.self,
+            DoctorCommand.self, StreamsCommands.self, LogCommands.self, ProjectionsCommands.self, SubscriptionsCommands.self,
+            EventsCommands.self, UsersCommands.self, AccountsCommands.self, DemoCommand.self, SettingsCommand.self,
         ]
     )
 
@@ -65,6 +65,14 @@ struct Humon: AsyncParsableCommand {
         var command = command
         if var command = command as? any AsyncParsableCommand { try await command.run() } else { try command.run() }
     }
+}
+
+struct ClusterCommands: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cluster",
+        abstract: "Upgrade the private PostgreSQL.",
+        discussion: "EXAMPLE: humon cluster upgrade",
+        subcommands: [ClusterUpgradeCommand.self])
 }
 
 struct StreamsCommands: ParsableCommand {

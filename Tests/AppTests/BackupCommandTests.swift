@@ -54,7 +54,7 @@ import Testing
             ).succeeded()
         }
         let second = try await Self.humon("restore", "humon.backup", in: directory, data: "again", list: list)
-        #expect(second.status == 1 && second.error.contains("is not empty"), "\(second.error)")
+        #expect(second.status == 1 && second.error.contains("has a PostgreSQL, which stays"), "\(second.error)")
         #expect(second.error.contains("directory in HUMON_DATA."), "\(second.error)")
 
         let unasked = try await Self.humon("restore", "--json", "humon.backup", in: directory, data: "third").succeeded()

@@ -66,7 +66,7 @@ import Testing
         let commands = leaves(try CommandReference.root(), [])
         #expect(commands.count > 20)
         let without = commands.filter { !$0.names.contains("--database") }.map(\.words)
-        #expect(Set(without) == ["settings", "backup", "restore"])
+        #expect(Set(without) == ["settings", "backup", "restore", "cluster upgrade"])
     }
 }
 

@@ -27,24 +27,34 @@ struct ClusterCommands: Sendable {
     /// initdb makes a directory that becomes the cluster.
     func initialise() async throws {
         let unfinished = try await makeUnfinished()
+        try await initialise(unfinished)
+        try install(unfinished)
+    }
+
+    /// initdb makes a cluster of an empty directory.
+    func initialise(_ directory: String) async throws {
         // trust: only this account and root can enter the socket's directory.
         try await run(
-            "initdb", "--pgdata", unfinished, "--username", layout.superuser, "--auth", "trust",
+            "initdb", "--pgdata", directory, "--username", layout.superuser, "--auth", "trust",
             "--encoding", "UTF8", "--no-locale", "--no-instructions", "--data-checksums"
         )
-        try install(unfinished)
     }
 
     /// Removes what earlier tries left, and makes an empty directory for the account.
     func makeUnfinished() async throws -> String {
         for unfinished in layout.unfinishedClusters { await remove(unfinished) }
         let unfinished = layout.newUnfinishedCluster
-        guard SystemCalls.makeDirectory(unfinished, mode: 0o700) == 0,
-            account.identity.map({ SystemCalls.changeOwner(of: unfinished, to: $0.user, $0.group) == 0 }) ?? true
-        else {
-            throw EmbeddedPostgresError.fileSystem(doing: "create", path: unfinished, reason: SystemCalls.reason)
-        }
+        try makeDirectory(unfinished)
         return unfinished
+    }
+
+    /// Makes an empty directory for the account.
+    func makeDirectory(_ path: String) throws {
+        guard SystemCalls.makeDirectory(path, mode: 0o700) == 0,
+            account.identity.map({ SystemCalls.changeOwner(of: path, to: $0.user, $0.group) == 0 }) ?? true
+        else {
+            throw EmbeddedPostgresError.fileSystem(doing: "create", path: path, reason: SystemCalls.reason)
+        }
     }
 
     /// The directory becomes the cluster as a whole and in one step.
@@ -64,12 +74,12 @@ struct ClusterCommands: Sendable {
 
     /// Waits while the postmaster starts or recovers, without a time limit: a postmaster that is stopped in its recovery begins it again
     /// from the same place. Waits for a postmaster that stops, too.
-    /// - Returns: whether PostgreSQL takes connections; `false` if no postmaster lives
+    /// - Returns: whether PostgreSQL takes connections; `false` if no postmaster lives, or only that of a killed upgrade
     /// - Throws: ``EmbeddedPostgresError/stopsSlowly(seconds:)``, or `CancellationError`
     static func isReady(_ layout: Layout, logger: Logger) async throws -> Bool {
         let begin = ContinuousClock.now
         var isNoticed = false
-        while let postmaster = Postmaster(of: layout), !postmaster.isMistaken {
+        while let postmaster = Postmaster(of: layout), !postmaster.isMistaken, !postmaster.isOfUpgrade {
             let waited = ContinuousClock.now - begin
             switch postmaster.state {
             // A standby without connections is as ready as it can be.
@@ -100,6 +110,7 @@ struct ClusterCommands: Sendable {
                 "-delete",
             ])
         for attempt in 1... {
+            if Postmaster(of: layout)?.isOfUpgrade == true { try await stop() }
             if Postmaster(of: layout)?.isMistaken == true {
                 // pg_ctl and PostgreSQL would take that process for the postmaster, so the file gets a number that no process has. The
                 // rest stays, since by it PostgreSQL sees whether children of the dead postmaster still hold its memory.
@@ -158,7 +169,7 @@ struct ClusterCommands: Sendable {
         guard result.succeeded else { throw EmbeddedPostgresError.notReachable(directory: directory, account: account.name) }
     }
 
-    private func run(_ program: String, _ arguments: String...) async throws {
+    func run(_ program: String, _ arguments: String...) async throws {
         let result = try await execute(programs.directory.appending(program), arguments)
         guard result.succeeded else { throw EmbeddedPostgresError.failed(program: program, output: result.output) }
     }
@@ -204,15 +215,18 @@ struct ClusterCommands: Sendable {
     }
 }
 
-/// The account that PostgreSQL runs as: root's PostgreSQL runs as `postgres`, everyone else's as themselves.
+/// The account that PostgreSQL runs as: root's PostgreSQL runs as `postgres`, everyone else's as themselves. Root uses no directory of
+/// another account, which could lead root elsewhere, and would find root's files in its way.
 struct Account: Sendable {
     var name: String
     /// nil: the account of this process.
     var identity: (user: uid_t, group: gid_t)?
 
-    static func toRunPostgres() throws(EmbeddedPostgresError) -> Account {
+    static func toRunPostgres(in directory: String) throws(EmbeddedPostgresError) -> Account {
         guard getuid() == 0 else { return Account(name: NSUserName(), identity: nil) }
         guard let identity = SystemCalls.account(named: "postgres") else { throw .noPostgresAccount }
+        let owner = (try? FileManager.default.attributesOfItem(atPath: directory))?[.ownerAccountName] as? String
+        if let owner, owner != "root", owner != "postgres" { throw .ofAnother(directory: directory, account: owner) }
         return Account(name: "postgres", identity: identity)
     }
 }

@@ -13,7 +13,7 @@ extension EmbeddedCluster {
         let layout = try Layout(directory: configuration.directory, superuser: configuration.superuser)
         let programs = try await PostgresInstallation.find(in: configuration.programs, majorVersion: layout.clusterVersion)
         let tools = try ClusterCommands(
-            programs: programs, account: .toRunPostgres(), layout: layout, settings: [:], logger: logger)
+            programs: programs, account: .toRunPostgres(in: layout.directory), layout: layout, settings: [:], logger: logger)
         let backup = try await tools.execute(
             programs.directory.appending("pg_basebackup"),
             [
@@ -23,25 +23,24 @@ extension EmbeddedCluster {
         guard backup.succeeded else { throw EmbeddedPostgresError.failed(program: "pg_basebackup", output: backup.output) }
     }
 
-    /// Makes the cluster of an empty directory from a backup of ``backUp(_:label:to:logger:)``, checks every file of it by the backup's
+    /// Makes the cluster of a directory without one from a backup of ``backUp(_:label:to:logger:)``, checks every file of it by the backup's
     /// manifest, and starts nothing. The next start recovers to the end of the backup.
     /// - Returns: the label
-    /// - Throws: ``EmbeddedPostgresError``, such as ``EmbeddedPostgresError/notEmpty(directory:)`` and
+    /// - Throws: ``EmbeddedPostgresError``, such as ``EmbeddedPostgresError/hasCluster(directory:)`` and
     ///   ``EmbeddedPostgresError/unusableBackup(reason:)``. The directory then has what it had before, and the lock.
     public static func restore(
         _ configuration: Configuration, from file: FileHandle, logger: Logger
     ) async throws -> String {
         let layout = try Layout(directory: configuration.directory, superuser: configuration.superuser)
-        let account = try Account.toRunPostgres()
+        let account = try Account.toRunPostgres(in: layout.directory)
         let lock = try take(layout)
         defer { lock.release() }
         var tools = try await ClusterCommands(
             programs: .find(in: configuration.programs, majorVersion: nil), account: account, layout: layout, settings: [:],
             logger: logger)
         try await tools.requireReachable(layout.directory)
-        let names = try FileManager.default.contentsOfDirectory(atPath: layout.directory)
-        guard names.allSatisfy({ $0 == "lock" || $0.hasPrefix(Layout.unfinishedPrefix) }) else {
-            throw EmbeddedPostgresError.notEmpty(directory: layout.directory)
+        guard !FileManager.default.fileExists(atPath: layout.cluster) else {
+            throw EmbeddedPostgresError.hasCluster(directory: layout.directory)
         }
         let unfinished = try await tools.makeUnfinished()
         do {

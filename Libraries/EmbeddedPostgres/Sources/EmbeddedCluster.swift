@@ -45,7 +45,7 @@ public struct EmbeddedCluster: Service {
     public static func start(_ configuration: Configuration, logger: Logger) async throws -> EmbeddedCluster {
         removeVariables()
         let layout = try Layout(directory: configuration.directory, superuser: configuration.superuser)
-        let account = try Account.toRunPostgres()
+        let account = try Account.toRunPostgres(in: layout.directory)
         let lock = try take(layout)
         let programs = try await PostgresInstallation.find(in: configuration.programs, majorVersion: layout.clusterVersion)
         let tools = ClusterCommands(

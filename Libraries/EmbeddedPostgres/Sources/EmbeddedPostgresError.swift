@@ -7,14 +7,25 @@ public enum EmbeddedPostgresError: Error, Hashable, CustomStringConvertible {
     /// The process runs as root, and the system has no account for the cluster.
     case noPostgresAccount
     case notReachable(directory: String, account: String)
+    /// The process runs as root, and the directory belongs to this account.
+    case ofAnother(directory: String, account: String)
     case socketPathTooLong(path: String, limit: Int)
     /// The path has a comma or a line break.
     case unusablePath(path: String)
     case stopsSlowly(seconds: Int)
-    /// A backup goes into an empty directory only.
-    case notEmpty(directory: String)
+    /// A backup goes into a directory without a cluster only.
+    case hasCluster(directory: String)
     /// It is damaged or no backup, or the disk has no room for it.
     case unusableBackup(reason: String)
+    /// No installed PostgreSQL is newer than the cluster, which is of version `than`; `newest` is the directory of the newest one.
+    case nothingNewer(than: Int, newest: String)
+    /// There is nothing to upgrade.
+    case noCluster(directory: String)
+    /// An earlier upgrade from the same version kept its old cluster there.
+    case hasOldCluster(path: String)
+    case noRoom(directory: String, neededBytes: Int64, freeBytes: Int64)
+    /// A program failed in the middle of an upgrade. The cluster is the old one.
+    case notUpgraded(reason: String)
     case failed(program: String, output: String)
     case fileSystem(doing: String, path: String, reason: String)
 
@@ -42,6 +53,9 @@ public enum EmbeddedPostgresError: Error, Hashable, CustomStringConvertible {
         case .notReachable(let directory, let account):
             "The account \(account), which PostgreSQL runs as, cannot reach \(directory). "
                 + "Choose another directory\(inSetting)."
+        case .ofAnother(let directory, let account):
+            "\(directory) belongs to the account \(account): type runuser -u \(account) -- before this command, "
+                + "or choose another directory\(inSetting)."
         case .socketPathTooLong(let path, let limit):
             "The path of the Unix socket, \(path), is longer than \(limit) bytes. "
                 + "Choose a shorter directory\(inSetting)."
@@ -49,10 +63,23 @@ public enum EmbeddedPostgresError: Error, Hashable, CustomStringConvertible {
             "The path \(path) has a comma or a line break, which PostgreSQL cannot use. Choose another directory\(inSetting)."
         case .stopsSlowly(let seconds):
             "PostgreSQL has been stopping for \(seconds) s: it waits for the programs that are connected to it. End them, then try again."
-        case .notEmpty(let directory):
-            "The directory \(directory) is not empty, and a backup goes into an empty one only. Choose another directory\(inSetting)."
+        case .hasCluster(let directory):
+            "The directory \(directory) has a PostgreSQL, which stays as it is. Choose another directory\(inSetting)."
         case .unusableBackup(let reason):
             "Nothing was restored: \(reason). If the disk is full, free space on it. Else the backup is damaged: use another one."
+        case .nothingNewer(let version, let newest):
+            "The cluster is of PostgreSQL \(version), and no newer one was found: the newest is in \(newest). "
+                + "Install a newer one (Debian: postgresql-\(version + 1) or later), \(orName)"
+        case .noCluster(let directory):
+            "The directory \(directory) has no PostgreSQL to upgrade. Choose another directory\(inSetting)."
+        case .hasOldCluster(let path):
+            "\(path) has the PostgreSQL that an earlier upgrade kept. Remove it or move it away, then try again."
+        case .noRoom(let directory, let needed, let free):
+            "An upgrade copies the cluster. It needs \(needed >> 20) MB on the disk of \(directory), which has \(free >> 20) MB free. "
+                + "Nothing was changed. Free space, then try again."
+        case .notUpgraded(let reason):
+            "Nothing was upgraded: \(reason). The old PostgreSQL is there and starts. "
+                + "If the disk is full, free space on it, then try again."
         case .failed(let program, let output): "\(program) failed: \(output)"
         case .fileSystem(let doing, let path, let reason): "Cannot \(doing) \(path): \(reason)"
         }

@@ -10,6 +10,7 @@ struct Layout: Sendable {
 
     let directory: String
     let superuser: String
+    private var name = "cluster"
 
     init(directory: String, superuser: String) throws(EmbeddedPostgresError) {
         self.superuser = superuser
@@ -22,7 +23,7 @@ struct Layout: Sendable {
     }
 
     /// The data directory of PostgreSQL, with its socket. Only the account of PostgreSQL and root can enter the directory.
-    var cluster: String { "\(directory)/cluster" }
+    var cluster: String { "\(directory)/\(name)" }
     var lock: String { "\(directory)/lock" }
     let logName = "server.log"
     var log: String { "\(cluster)/\(logName)" }
@@ -35,6 +36,13 @@ struct Layout: Sendable {
     var unfinishedClusters: [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return names.filter { $0.hasPrefix(Self.unfinishedPrefix) }.map { "\(directory)/\($0)" }
+    }
+
+    /// The place where an upgrade keeps the old cluster. Before, it makes the new one there: then one step exchanges the two.
+    func kept(version: Int) -> Layout {
+        var layout = self
+        layout.name = "cluster.\(version)"
+        return layout
     }
 
     /// A keyword string, with the path quoted as libpq wants it.

@@ -1,3 +1,5 @@
+// A structure of libc belongs to the module that is loaded first, which may be this one.
+internal import CoreFoundation
 internal import Foundation
 
 /// The calls of the system that take pointers, for callers that have none. Each result is that of the call of the same name, with
@@ -6,6 +8,28 @@ internal import Foundation
 /// This is the only file of the library with unsafe code. Each pointer is valid for one call.
 enum SystemCalls {
     static func rename(_ name: String, to newName: String) -> Int32 { unsafe Foundation.rename(name, newName) }
+
+    /// Exchanges two names of a file system in one step, so that at every moment each of them is there.
+    static func exchange(_ name: String, with other: String) -> Int32 {
+        #if os(Linux)
+            typealias Call = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
+            // The headers that Swift sees have neither the function nor its flag, RENAME_EXCHANGE.
+            guard let symbol = unsafe dlsym(nil, "renameat2") else {
+                errno = ENOSYS
+                return -1
+            }
+            return unsafe unsafeBitCast(symbol, to: Call.self)(AT_FDCWD, name, AT_FDCWD, other, 1 << 1)
+        #else
+            return unsafe renamex_np(name, other, UInt32(RENAME_SWAP))
+        #endif
+    }
+
+    /// The bytes of a file system that an ordinary account may still write; nil after a failure.
+    static func freeBytes(in directory: String) -> Int64? {
+        var statistics = statvfs()
+        guard unsafe statvfs(directory, &statistics) == 0 else { return nil }
+        return Int64(clamping: UInt64(statistics.f_bavail) * UInt64(statistics.f_frsize))
+    }
 
     static func makeDirectory(_ path: String, mode: mode_t) -> Int32 { unsafe mkdir(path, mode) }
 

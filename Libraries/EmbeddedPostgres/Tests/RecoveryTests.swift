@@ -35,7 +35,7 @@ import Testing
     @Test(.directory()) func `a recovery that takes longer than pg_ctl waits is waited for and not begun again`() async throws {
         try await withCluster(in: directory) { _ in }
         let layout = try Layout(directory: directory, superuser: "postgres")
-        let account = try Account.toRunPostgres()
+        let account = try Account.toRunPostgres(in: "/")
         let go = "\(directory)/cluster/go"
         let signal = "\(directory)/cluster/recovery.signal"
         try #require(FileManager.default.createFile(atPath: signal, contents: nil))
@@ -61,7 +61,7 @@ import Testing
         try FileManager.default.createDirectory(atPath: "\(half)/base", withIntermediateDirectories: true)
         try "15\n".write(toFile: "\(half)/PG_VERSION", atomically: true, encoding: .utf8)
         // initdb runs as the account that PostgreSQL runs as.
-        if let account = try Account.toRunPostgres().identity {
+        if let account = try Account.toRunPostgres(in: "/").identity {
             for path in [half, "\(half)/base", "\(half)/PG_VERSION"] {
                 try #require(chown(path, account.user, account.group) == 0)
             }

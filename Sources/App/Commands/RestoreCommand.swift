@@ -12,7 +12,7 @@ struct RestoreCommand: AsyncParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Restore a backup of the private PostgreSQL into an empty directory.",
+        abstract: "Restore a backup of the private PostgreSQL into a directory without one.",
         discussion: """
             HUMON_DATA names the directory. The command refuses a damaged backup before it changes anything, starts PostgreSQL on it, \
             applies missing migrations, and erases the persons of HUMON_ERASURES whom the backup still has. Then start humon serve. A \

@@ -12,7 +12,10 @@ enum EnvironmentFile {
     /// - Throws: ``SettingsError/unreadableEnvironment(path:line:reason:)``, which names the line but shows nothing of it: it may hold a secret
     static func values(atPath path: String) throws(SettingsError) -> [String: String] {
         let data: Data
-        do { data = try Data(contentsOf: URL(fileURLWithPath: path)) } catch CocoaError.fileReadNoSuchFile { return [:] } catch {
+        let url = URL(fileURLWithPath: path)
+        do { data = try Data(contentsOf: url) } catch CocoaError.fileReadNoSuchFile { return [:] } catch {
+            // runuser leaves a program in root's directory, which it may not enter: that is as if the file were missing.
+            guard FileManager.default.isExecutableFile(atPath: url.deletingLastPathComponent().path) else { return [:] }
             throw .unreadableEnvironment(path: path, line: nil, reason: error.localizedDescription)
         }
         guard let text = String(validating: data, as: UTF8.self) else {

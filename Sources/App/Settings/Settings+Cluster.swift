@@ -8,11 +8,12 @@ extension Settings {
         return configuration
     }
 
+    /// - Parameter page: says what to do for another database
     /// - Throws: ``CommandFailure`` if they name another database
-    func requirePrivateDatabase() throws(CommandFailure) {
+    func requirePrivateDatabase(page: String = "docs/backup.md") throws(CommandFailure) {
         guard databaseURL == nil else {
             throw CommandFailure(
-                "This command is for the private PostgreSQL, and not for \(databaseDescription): docs/backup.md has the way for that one."
+                "This command is for the private PostgreSQL, and not for \(databaseDescription): \(page) has the way for that one."
             )
         }
     }
@@ -20,6 +21,8 @@ extension Settings {
 
 extension CommandFailure {
     init(_ error: EmbeddedPostgresError) {
-        self.init(error.description(directory: "HUMON_DATA", programs: "HUMON_POSTGRES_BIN"))
+        var description = error.description(directory: "HUMON_DATA", programs: "HUMON_POSTGRES_BIN")
+        if case .noPrograms(_?, _) = error { description += " Then humon cluster upgrade can make it one of a newer version." }
+        self.init(description)
     }
 }

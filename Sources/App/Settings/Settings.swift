@@ -75,7 +75,7 @@ struct Settings: Sendable {
             in: 0...65_535)
         data = reader.value(
             "HUMON_DATA", "The directory of the private PostgreSQL.", default: Self.defaultData, text: Self.defaultData,
-            documentedDefault: "/var/lib/humon for root, ~/.local/share/humon for other users", format: "a path",
+            documentedDefault: "/var/lib/humon for root and humon, ~/.local/share/humon for other users", format: "a path",
             parse: { $0 })
         postgresPrograms = reader.optional(
             "HUMON_POSTGRES_BIN", "The directory with the programs of PostgreSQL 15 or later.",
@@ -214,7 +214,9 @@ struct Settings: Sendable {
     }
 
     private static var defaultData: String {
-        if getuid() == 0 { return "/var/lib/humon" }
+        // The package's account has its home there.
+        let shared = "/var/lib/humon"
+        if getuid() == 0 || NSHomeDirectoryForUser(NSUserName()) == shared { return shared }
         let environment = ProcessInfo.processInfo.environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
         let home = ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
         return (environment ?? home + "/.local/share") + "/humon"
