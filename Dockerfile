@@ -2,8 +2,8 @@
 # A tag names one release, but a registry can move it. For a build that is repeatable to the byte, use digests: docker build
 # --build-arg SWIFT_IMAGE=swift@sha256:…
 ARG SWIFT_IMAGE=swift:6.3.1-bookworm
-ARG DEBIAN_IMAGE=debian:12.12-slim
-ARG POSTGRES_IMAGE=postgres:15.18-bookworm
+ARG DEBIAN_IMAGE=debian:12.12-slim@sha256:d5d3f9c23164ea16f31852f95bd5959aad1c5e854332fe00f7b3a20fcc9f635c
+ARG POSTGRES_IMAGE=postgres:15.18-bookworm@sha256:b0c5bab0fbba8e0c221f73b1dc6359ec35f8650074377e727299df248fc8ad51
 
 # Leaflet and the coasts, which the map page contains.
 FROM ${DEBIAN_IMAGE} AS page
@@ -28,17 +28,18 @@ COPY db db
 COPY scripts/release scripts/release
 # Without a change to Package.resolved: another version ends the build.
 RUN scripts/release humon --force-resolved-versions \
-    && install -D .build/release/humon /out/humon
+    && install -D --strip .build/release/humon /out/humon
 
 # Base backups and their trial restore, which need PostgreSQL of the database's version and humon.
 FROM ${POSTGRES_IMAGE} AS backup
-RUN apt-get update && apt-get install -y --no-install-recommends libpq5 libssl3 libjemalloc2 libisal2 libzstd1 zlib1g \
+RUN apt-get update && apt-get install -y --no-install-recommends libpq5 libssl3 libjemalloc2 libisal2 libzstd1 \
     && rm -rf /var/lib/apt/lists/* \
     && install -d -m 700 -o postgres -g postgres /backups \
     && install -d -m 755 -o postgres -g postgres /metrics
 COPY --from=build /out/humon /usr/local/bin/humon
 COPY deploy/backup/ /usr/local/bin/
-USER postgres
+# The image has postgres as 999.
+USER 999
 WORKDIR /tmp
 ENTRYPOINT []
 CMD ["humon-backup-daily"]
@@ -48,10 +49,14 @@ FROM ${DEBIAN_IMAGE} AS humon
 # libpq, jemalloc and their dependencies; everything else is in the program or in Debian's base. No versions here: Debian's
 # mirrors keep only the newest ones, which have the security fixes.
 RUN apt-get update && apt-get upgrade -y \
-    && apt-get install -y --no-install-recommends libpq5 libssl3 libjemalloc2 libisal2 libzstd1 zlib1g libstdc++6 ca-certificates \
+    && apt-get install -y --no-install-recommends libpq5 libssl3 libjemalloc2 libisal2 libzstd1 libstdc++6 ca-certificates \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin humon \
     && install -d -m 700 -o humon /erasures
+LABEL org.opencontainers.image.title="Humon" \
+    org.opencontainers.image.description="Events near you on a map, from a log of domain events" \
+    org.opencontainers.image.licenses="MIT" \
+    org.opencontainers.image.version="0.9.0"
 COPY --from=build /out/humon /usr/local/bin/humon
 COPY deploy/humon/ready /usr/local/bin/humon-ready
 USER 10001

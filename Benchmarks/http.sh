@@ -34,7 +34,7 @@ psql() { PGOPTIONS="-c search_path=${schema:-public}" command psql -X -q -h "$HU
 
 # Five places around each city, spread evenly over a ring.
 around() { # inner and outer radius in kilometres
-    awk -F'\t' -v from=$1 -v to=$2 '$4 + 0 == $4 { for (i = 0; i < 5; i++) {
+    awk -F'\t' -v from="$1" -v to="$2" '$4 + 0 == $4 { for (i = 0; i < 5; i++) {
         away = sqrt(from ^ 2 + rand() * (to ^ 2 - from ^ 2)) / 111.195; angle = 6.283185 * rand()
         printf "%.6f %.6f\n", $3 + away * cos(angle), $4 + away * sin(angle) / cos($3 * 3.14159265 / 180) } }' "$cities"
 }
@@ -58,7 +58,7 @@ measure() { # row
 }
 # The mean length of the responses.
 kilobytes() { # row
-    shuf -n 200 --random-source=places.txt $1.txt | awk -v base="$base" '{ print "url = \"" base $2 "\"\noutput = /dev/null" }' |
+    shuf -n 200 --random-source=places.txt "$1.txt" | awk -v base="$base" '{ print "url = \"" base $2 "\"\noutput = /dev/null" }' |
         curl -s -K - -w '%{size_download}\n' |
         awk '{ sum += $1 } END { printf "%.1f KB", sum / NR / 1000 }'
 }

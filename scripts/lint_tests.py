@@ -478,7 +478,7 @@ class Deployment(Samples):
         alert = '- alert: Tea\n  runbook_url: "file:///usr/share/doc/humon/runbooks.md#tea"\n'
         runbook = "# Runbooks\n\n### Tea\n\n**Users** a. **Look:** b. **Type:** c. **Over:** d.\n\n## Procedures\n\n### Kettle: descale\n"
         files = {"deploy/prometheus/alerts.yml": "\n" + alert, "deploy/prometheus/alerts-test.yml": '{alertname="Tea"}',
-                 "docs/runbooks.md": runbook, "docs/deploying.md": "/usr/share/doc/humon/runbooks.md"}
+                 "docs/runbooks.md": runbook}
         self.kept(rule, files)
         self.broken(rule, files | {"deploy/prometheus/alerts-test.yml": ""}, "deploy/prometheus/alerts.yml:2")
         self.broken(rule, files | {"deploy/prometheus/alerts.yml": alert.replace("#tea", "#milk")}, "deploy/prometheus/alerts.yml:1")
@@ -492,7 +492,6 @@ class Deployment(Samples):
             "deploy/prometheus/alerts-test.yml": '{alertname="Tea"}{alertname="Milk"}'})
         other = files | {"docs/runbooks.md": runbook.replace("Tea", "Milk")}
         self.broken(rule, other, "deploy/prometheus/alerts.yml:2", "docs/runbooks.md:3")
-        self.broken(rule, files | {"docs/deploying.md": ""}, "docs/deploying.md:1")
 
     def test_dashboards_and_alerts_use_metrics_that_exist(self):
         page = "`humon_backup_size_bytes`\n| `humon_seconds` | histogram | | a |\n| `humon_log` | gauge | | a |\n"
@@ -512,7 +511,7 @@ class Deployment(Samples):
 
     NODE = """services:
   node:
-    image: humon:${IMAGE_TAG:-local}
+    image: humon:${IMAGE_TAG:-1.2.3}
     cap_drop: [ALL]
     security_opt: ["no-new-privileges:true"]
     mem_limit: 1g
@@ -559,8 +558,8 @@ networks:
         bases = "ARG A_IMAGE=a:1.2\nARG B_IMAGE=b:1.2.3\nARG C_IMAGE=c:13.1\n"
         files = {"docker-compose.yml": self.NODE, "Dockerfile": bases}
         self.kept(rule, files)
-        self.kept(rule, files | {"docker-compose.yml": self.NODE.replace("humon:${IMAGE_TAG:-local}", "nginx:v1.2.3-alpine")})
-        for image in ("nginx", "nginx:latest", "nginx:1"): self.service_broken(rule, files, ("humon:${IMAGE_TAG:-local}", image))
+        self.kept(rule, files | {"docker-compose.yml": self.NODE.replace("humon:${IMAGE_TAG:-1.2.3}", "nginx:v1.2.3-alpine")})
+        for image in ("nginx", "nginx:latest", "nginx:1"): self.service_broken(rule, files, ("humon:${IMAGE_TAG:-1.2.3}", image))
         self.broken(rule, files | {"Dockerfile": bases.replace("c:13.1", "c:latest")}, "Dockerfile:3")
         self.broken(rule, files | {"Dockerfile": bases.replace("C_IMAGE", "C")}, "Dockerfile:1")
 
@@ -642,8 +641,8 @@ networks:
 
     def test_units_pause_and_have_documentation(self):
         rule, path = deployment.units_pause_and_have_documentation, "deploy/systemd/humon@.service"
-        unit = "[Unit]\nDocumentation=file:///usr/share/doc/a.md\nStartLimitBurst=5\n[Service]\nRestart=always\n"
-        guide = {"docs/deploying.md": "install a.md /usr/share/doc/a.md"}
+        unit = "[Unit]\nDocumentation=file:///usr/share/doc/humon/a.md\nStartLimitBurst=5\n[Service]\nRestart=always\n"
+        guide = {"docs/a.md": ""}
         self.kept(rule, guide | {path: unit})
         self.broken(rule, guide | {path: unit.replace("StartLimitBurst=5\n", "")}, f"{path}:4")
         self.broken(rule, guide | {path: unit.replace("a.md", "b.md")}, f"{path}:2")
