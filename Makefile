@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help install run build test format lint sanitize check docs bench verify
+.PHONY: help install run build dist test format lint sanitize check docs bench verify
 
 SWIFT_FILES = Package.swift Libraries Sources HumonClient Tests Benchmarks checks
 
@@ -21,6 +21,11 @@ run: build
 build: install
 	scripts/release humon
 	@scripts/manual .build/release/humon .build/release
+
+## dist      build, and make the files of a release in dist; KEY=file signs them
+dist: install
+	@scripts/install dpkg-dev libicu72 lintian minisign xz-utils
+	@KEY='$(KEY)' scripts/dist
 
 # Change
 

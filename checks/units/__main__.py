@@ -3,10 +3,10 @@
 Usage: python3 checks/units [--humon PATH] [--limit SECONDS] [--events N] [--root] [--keep]
 --events fills the log before docs/backup.md is typed, and prints what a restore of it took.
 --root only installs the Debian that the machine boots from, in .build/units, which needs its mirror.
-Needs root, debootstrap and openssl. Where namespaces are not allowed it prints `skipped: units: …`, and succeeds. CI runs it.
+Needs root, debootstrap, dpkg-dev, lintian and openssl. Where namespaces are not allowed it prints `skipped: units: …`, and succeeds. CI runs it.
 """
 
-import argparse, os, shutil, sys, time
+import argparse, os, shutil, subprocess, sys, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
 sys.dont_write_bytecode = True
@@ -32,7 +32,7 @@ LOOKS = {
         expected+='|password authentication failed for user "humon_server"'
         if grep -E 'FATAL|reset by peer|could not accept SSL' /var/log/postgresql/*.log | grep -vE "$expected"; then true; fi""",
     "a file of another account in a service's directory": """
-        for folder in /var/lib/postgresql /var/lib/private/humon-erasures; do
+        for folder in /var/lib/postgresql /var/lib/humon/erasures; do
             find $folder ! -uid $(stat -c %u $folder)
         done""",
     "a log with clients' addresses that everybody may read": "find /var/log/nginx -type f -perm /o=r -size +0",
@@ -58,7 +58,10 @@ def test(sandbox, options):
         return
     layer = sandbox.path("layer")
     try:
-        layered(layer, os.path.abspath(options.humon))
+        package = layered(layer, os.path.abspath(options.humon))
+        # Swift's libraries of a debug build have no usual place.
+        command = ["lintian", "--fail-on", "error", "--suppress-tags", "custom-library-search-path", package]
+        lint = sandbox.start("lintian", command)
         begin = time.monotonic()
         with booted(sandbox, layer, root) as machine:
             print(f"up within {time.monotonic() - begin:.0f} s", flush=True)
@@ -81,6 +84,8 @@ def test(sandbox, options):
                     print(machine.sh("journalctl -u humon-try-restore -o cat | grep -E 'is sound|would take'")[1].strip(), flush=True)
                 outputs = sum(bool(block.expected) for block in page.blocks)
                 print(f"  {page.name} ({time.monotonic() - began:.0f} s): {len(page.blocks)} blocks, {outputs} outputs compared" + f", {typed} commands" * (typed > 0), flush=True)
+            if lint.wait(60) != 0:
+                raise Failed(f"lintian finds errors in the package:\n{lint.output()}")
     finally:
         shutil.rmtree(layer, ignore_errors=True)
 

@@ -155,7 +155,7 @@ holding() {{
     preamble = helpers + page.blocks[0].text.split("\nhumon doctor\n")[0] + "\n"
     count = 0
     # A node is often stopped here, and no client is left that it would drain for.
-    machine.sh("sed -i s/HUMON_DRAIN_SECONDS=5/HUMON_DRAIN_SECONDS=1/ /etc/humon/humon.env")
+    machine.sh("sed -i s/HUMON_DRAIN_SECONDS=.*/HUMON_DRAIN_SECONDS=1/ /etc/humon/nodes.env")
     for runbook in runbooks(page.text):
         def run(what, script):
             status, printed = machine.sh(script)

@@ -20,9 +20,88 @@ healthy() { ! systemctl --quiet is-failed humon-backup humon-try-restore && ! sy
 
 # By page and the beginning of a block.
 BEFORE = {
+    # An authority behind a network of its own: Caddy, under the name of Let's Encrypt, which asks port 80 of map.example.org.
+    "docs/install.md": {
+        # Removed and installed again it has its data, and starts nothing.
+        "apt-get install postgresql": """
+            sign_up() {
+                secret=$(sed -n s/^TB_APP_SECRET=//p /var/lib/humon/.env)
+                curl -sSf -X POST -H "tb-app-secret: $secret" -H "tb-device-token: $1" http://127.0.0.1:8080/v1/users
+            }
+            sign_up ann >/run/said
+            sign_up bob | grep '"id":2[,}]' >/run/said
+            apt-get remove --yes humon >/run/said 2>&1
+            apt-get install --yes /root/humon_*.deb >/run/said 2>&1
+            if systemctl --quiet is-active humon; then false; fi
+            systemctl enable --quiet --now humon
+            within curl -sf http://127.0.0.1:8080/health >/run/said
+            sign_up bob | grep '"id":2[,}]' >/run/said
+        """,
+        "apt-get install caddy": """
+            ip netns add authority
+            ip link add out type veth peer name in netns authority
+            ip address add 10.9.0.1/24 dev out
+            ip link set out up
+            ip -n authority address add 10.9.0.2/24 dev in
+            ip -n authority link set in up
+            ip -n authority link set lo up
+            printf '%s\\n' '10.9.0.2 acme-v02.api.letsencrypt.org' '10.9.0.1 map.example.org' >>/etc/hosts
+            cat >/run/Authority <<END
+            {
+                admin off
+                skip_install_trust
+                storage file_system /run/authority
+            }
+            acme-v02.api.letsencrypt.org {
+                tls internal
+                rewrite /directory /acme/local/directory
+                acme_server
+            }
+END
+            systemd-run --quiet --unit=authority ip netns exec authority caddy run --adapter caddyfile --config /run/Authority
+            within [ -e /run/authority/pki/authorities/local/root.crt ]
+            cp /run/authority/pki/authorities/local/root.crt /usr/local/share/ca-certificates/authority.crt
+            update-ca-certificates >/run/said 2>&1
+            systemctl stop nginx
+        """,
+        "apt-get install nginx certbot": """
+            curl -sSf -H 'X-Request-Id: mine' -D /run/head -o /run/said https://map.example.org/
+            grep -q leaflet /run/said
+            if grep -i 'x-request-id: mine' /run/head; then false; fi
+            systemctl disable --quiet --now caddy
+            systemctl start nginx
+        """,
+    },
+    "docs/deploying.md": {
+        # Less than a machine needs that has clients, for the sake of time.
+        "printf 'HUMON_PORT=8080": "sed -i s/HUMON_DRAIN_SECONDS=5/HUMON_DRAIN_SECONDS=2/ /etc/humon/nodes.env",
+        # A newer package, whose installation restarts no node.
+        "dpkg-deb --extract": """
+            dpkg-deb --raw-extract /root/humon_*.deb /run/newer
+            sed -i 's/^Version: .*/&.1/' /run/newer/DEBIAN/control
+            mkdir /root/old
+            mv /root/humon_*.deb /root/old/
+            dpkg-deb -Znone --build /run/newer /root/humon_newer.deb >/run/said
+            rm -r /run/newer
+            systemctl show --property MainPID humon@a humon@b >/run/nodes
+        """,
+        # After install.md: a purge keeps what is no setting, unless somebody says so, and says what still needs the package.
+        "apt-get install --yes /root": """
+            echo "archive_command = 'humon-archive-wal %p'" >/etc/postgresql/15/main/conf.d/humon.conf
+            DEBIAN_FRONTEND=noninteractive apt-get purge --yes humon >/run/said 2>&1
+            grep -q "Change archive_command.*fills" /run/said
+            rm /etc/postgresql/15/main/conf.d/humon.conf
+            ls /etc/humon/database_url /var/lib/humon/cluster/PG_VERSION >/run/said
+            apt-get install --yes /root/humon_*.deb >/run/said 2>&1
+            DEBIAN_FRONTEND=readline apt-get purge --yes humon >/run/said 2>&1 <<<yes
+            if ls -d /etc/humon /var/lib/humon; then cat /run/said; false; fi
+            for role in humon log_app log_reader; do runuser -u postgres -- psql -qc "DROP DATABASE IF EXISTS humon" -c "DROP ROLE $role"; done
+        """,
+    },
     "docs/backup.md": {
-        "humon backup humon.backup": """
-            systemd-run --quiet --unit=volunteer --working-directory=/root --setenv=HUMON_PORT=8070 --setenv=HUMON_ADMIN_PORT=8071 humon serve
+        "install -d -m 700 -o humon": """
+            printf '%s\\n' HUMON_PORT=8070 HUMON_ADMIN_PORT=8071 >>/etc/humon/server.env
+            systemctl start humon
             within curl -sf http://127.0.0.1:8070/health
         """,
         # While all is well Prometheus asks every target, nothing fires, and none of its ports is open to others. Then a person is erased
@@ -40,12 +119,12 @@ BEFORE = {
             systemctl start humon-off-site   # its timer may have begun before the newest segment was there
             systemctl start humon-off-site
             DATABASE_URL_FILE=/etc/humon/secrets/server_url humon users erase $(jq .id /run/person) --yes
-            within grep -q . /var/lib/private/humon-erasures/{a,b}
+            within grep -q . /var/lib/humon/erasures/{a,b}
             systemctl start humon-off-site
             cp -r /var/backups/humon-off-site /root/off-site
             systemctl kill --signal KILL postgresql@15-main
             systemctl stop humon@a humon@b
-            rm -rf /var/lib/postgresql/{15,archive} /var/backups/humon /etc/humon /etc/nginx/tls /var/lib/private/humon-erasures/*
+            rm -rf /var/lib/postgresql/{15,archive} /var/backups/humon /etc/humon /etc/nginx/tls /var/lib/humon/erasures/*
         """,
         # What the page says of the block "Nodes".
         "moment=": """
@@ -73,6 +152,39 @@ BEFORE = {
 
 # By page: what must be true after it. A script that fails, or prints something, is a failure of the check.
 AFTER = {
+    "docs/deploying.md": {
+        "the newer package has restarted no node, and the older one can be installed again": """
+            systemctl show --property MainPID humon@a humon@b | comm -3 - /run/nodes
+            dpkg-query --show --showformat '${Version}' humon | grep '\\.1$' >/run/said
+            apt-get install --yes --allow-downgrades /root/old/humon_*.deb >/run/said 2>&1
+            rm /root/humon_newer.deb
+            mv /root/old/humon_*.deb /root/
+        """,
+    },
+    "docs/install.md": {
+        "the map is there, and its server is the account of the package": """
+            curl -sSf http://127.0.0.1:8080/ >/run/said
+            grep -q leaflet /run/said
+            ps -o user= -C humon | sed /^humon$/d
+        """,
+        "nginx speaks TLS with a certificate that can be renewed, as Caddy did, and redirects to it": """
+            curl -sSf -H 'X-Request-Id: mine' -D /run/head -o /run/said https://map.example.org/
+            grep -q leaflet /run/said
+            sed -n '/x-request-id: mine/Ip' /run/head
+            curl -s -o /dev/null -w '%{http_code} %{redirect_url}\\n' http://map.example.org/ | sed '\\|^301 https://map.example.org/|d'
+            certbot renew --force-renewal --no-random-sleep-on-renew --quiet
+            systemctl stop authority nginx
+            rm -r /etc/nginx/conf.d/map.conf /etc/letsencrypt
+            systemctl start nginx
+        """,
+        "an installation from source that comes first is named": """
+            install -m 755 /dev/null /usr/local/bin/humon
+            said=$(/var/lib/dpkg/info/humon.postinst configure 2>&1)
+            if [[ $said != *"rm -r /usr/local/bin/humon"* ]]; then echo "$said"; fi
+            rm /usr/local/bin/humon
+            /var/lib/dpkg/info/humon.postinst configure >/run/said 2>&1
+        """,
+    },
     "docs/runbooks.md": {
         "the old secret of the app is refused, and the new one works": """
             if [ $(curl -s -o /dev/null -w '%{http_code}' -X POST -H "tb-app-secret: $(cat /run/old)" http://127.0.0.1:8080/v1/users) != 404 ]; then echo "the old one works"; fi
@@ -81,16 +193,17 @@ AFTER = {
     },
     "docs/backup.md": {
         "a private cluster is restored from its file, and a full disk keeps no half of it": """
-            cd /root
             mkdir /srv/full
-            mount -t tmpfs -o size=3m tmpfs /srv/full
-            for command in "humon backup /srv/full/humon.backup" "env HUMON_DATA=/srv/full humon restore humon.backup"; do
-                if said=$($command 2>&1) || [[ $said != *"No space left"* ]]; then echo "$command printed: $said"; fi
+            mount -t tmpfs -o size=3m,uid=$(id -u humon) tmpfs /srv/full
+            for command in "humon backup /srv/full/humon.backup" "env HUMON_DATA=/srv/full humon restore /var/backups/humon-private/humon.backup"; do
+                if said=$(runuser -u humon -- $command 2>&1) || [[ $said != *"No space left"* ]]; then echo "$command printed: $said"; fi
                 find /srv/full -mindepth 1 ! -name lock
             done
             umount /srv/full
-            systemctl stop volunteer
-            HUMON_DATA=/srv/again humon doctor | awk '$2 == "bad"'
+            within curl -sf http://127.0.0.1:8070/health >/run/said
+            env $(grep ^HUMON_ /etc/humon/server.env) humon doctor | awk '$2 == "bad"'
+            systemctl stop humon
+            if said=$(humon doctor 2>&1) || [[ $said != *"runuser -u humon"* ]]; then echo "$said"; fi
         """,
         "whom the lost end of the log erased is erased again": """
             for port in 8080 8090; do within refuses $port $(jq -r .device_token /run/person); done
@@ -176,8 +289,8 @@ AFTER = {
         """,
         "nothing is left but what the page names, and what this check brought": """
             find / -xdev -regextype egrep -regex '/(proc|sys|run|dev|root|srv|tmp|usr/local/src)' -prune -o -name '*humon*' -print |
-                sed -E '/^.(etc.humon|var.lib.private.humon-erasures|var.lib.humon-erasures|var.backups.humon|var.log.nginx.humon)/d' |
-                sed -E '/^.(var.lib.humon|var.lib.systemd.timers|var.lib.postgresql|usr.local.lib.humon-test|etc.ld.so.conf.d)/d'
+                sed -E '/^.(etc.humon|etc.systemd.system.humon@.service.d|var.lib.humon|var.backups.humon|var.log.nginx.humon)/d' |
+                sed -E '/^.(var.lib.dpkg|var.lib.systemd.timers|var.lib.postgresql|usr.local.lib.humon-test|etc.ld.so.conf.d)/d'
         """,
     },
 }

@@ -7,6 +7,7 @@ from process import Failed
 # In the order of a machine's life, with the beginnings of the blocks that are not typed: those are marked `bash`, the others `sh`. A
 # section at the end of a page that has its own entry is typed there.
 PAGES = {
+    "docs/install.md": {},
     "docs/deploying.md": {
         "deploy/make-secrets secrets ": "Docker",
         "echo COMPOSE_FILE=": "Docker",
@@ -63,8 +64,8 @@ class Page:
         self.account = account[1]
 
     def packages(self):
-        lines = [line for block in self.blocks for line in re.findall(r"(?m)^apt-get install (.*)$", block.text)]
-        return [name for line in lines for name in line.split()]
+        lines = [line for block in self.blocks for line in re.findall(r"(?m)^apt-get install (?:--yes )?(.*)$", block.text)]
+        return [name for line in lines for name in line.partition("#")[0].split() if "/" not in name]
 
     def script(self, folder):
         """The blocks for one shell. Each command is in the line that it has in the page, so that bash names that line.

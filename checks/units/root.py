@@ -8,9 +8,11 @@ from sandbox import ROOT
 SOURCES = "/etc/apt/sources.list.d/debian.sources"
 # What Debian's installer brings, and debootstrap does not.
 SYSTEM = ("dbus", "iproute2", "procps", "systemd-sysv")
+# What the package needs: the machine has no network.
+LIBRARIES = ("libisal2", "libjemalloc2", "libpq5", "libssl3", "libstdc++6", "libzstd1")
 MAKE_SECONDS = 1200
 # The mounts of debootstrap, and what an interrupted installation left running, end with the namespaces.
-MAKE = ("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-euc", """
+MAKE = ("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "bash", "-euc", """
 root=$0 mirror=$1
 shift
 debootstrap --variant=minbase bookworm "$root" "$mirror"
@@ -26,7 +28,7 @@ chroot "$root" apt-get -q update
 chroot "$root" apt-get -q -y --no-install-recommends install "$@"
 chroot "$root" apt-get clean
 # Debian starts these before they have settings, so they fail.
-rm "$root"/etc/systemd/system/multi-user.target.wants/prometheus*
+rm "$root"/etc/systemd/system/multi-user.target.wants/{prometheus,caddy}*
 rm "$root/usr/sbin/policy-rc.d"
 """)
 BOOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "boot")
@@ -62,7 +64,7 @@ def groups():
 
 def made(packages):
     """The folder of a root with these packages. Made anew each month, for Debian's updates: about 140 s, 700 MB."""
-    names = sorted({*SYSTEM, *packages})
+    names = sorted({*SYSTEM, *LIBRARIES, *packages})
     key = hashlib.sha256(" ".join([time.strftime("%Y-%m"), *MAKE, *names]).encode()).hexdigest()[:12]
     folder = f"{ROOT}/.build/units"
     root = f"{folder}/{key}"
@@ -85,19 +87,16 @@ def made(packages):
 
 
 def layered(folder, humon):
-    """What lies over the root when an operator begins: the checkout with a built humon, a certificate, and what Debian's installer writes."""
-    source = f"{folder}/usr/local/src/humon"
-    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    for name in subprocess.run(listing, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0"):
-        if os.path.isfile(f"{ROOT}/{name}"):
-            os.makedirs(os.path.dirname(f"{source}/{name}"), exist_ok=True)
-            shutil.copy(f"{ROOT}/{name}", f"{source}/{name}")
-    release, tls, libraries = f"{source}/.build/release", f"{folder}/etc/nginx/tls", f"{folder}/usr/local/lib/humon-test"
-    for new in (release, tls, libraries, f"{folder}/etc/ld.so.conf.d"):
+    """Makes what lies over the root when an operator begins: the package, a certificate, and what Debian's installer writes. Returns the package."""
+    tls, libraries = f"{folder}/etc/nginx/tls", f"{folder}/usr/local/lib/humon-test"
+    for new in (tls, libraries, f"{folder}/etc/ld.so.conf.d"):
         os.makedirs(new)
-    shutil.copy(humon, f"{release}/humon")
-    subprocess.run([f"{ROOT}/scripts/manual", humon, release], check=True)
-    # A debug build has Swift's libraries from the toolchain.
+    subprocess.run([f"{ROOT}/scripts/manual", humon, os.path.dirname(humon)], check=True)
+    # A debug build has Swift's libraries from the toolchain, which are in no package.
+    command = [f"{ROOT}/scripts/package", humon, f"{folder}/root", "--ignore-missing-info"]
+    subprocess.run(command, check=True, env=os.environ | {"COMPRESSION": "none"})
+    shutil.rmtree(f"{folder}/root/tree")
+    os.chmod(f"{folder}/root", 0o700)
     needed = subprocess.run(["ldd", humon], check=True, capture_output=True, text=True).stdout
     for library in re.findall(r"=> (/\S+)", needed):
         if "/swift/" in library or not re.match(r"(/usr)?/lib/", library):
@@ -116,6 +115,7 @@ def layered(folder, humon):
     # The machine has no console.
     os.makedirs(f"{folder}/etc/systemd/system")
     os.symlink("/dev/null", f"{folder}/etc/systemd/system/console-getty.service")
+    return glob.glob(f"{folder}/root/humon_*.deb")[0]
 
 
 @contextlib.contextmanager
