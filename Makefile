@@ -60,11 +60,11 @@ check: install lint test sanitize build
 
 # Prove and measure; without NAME each of these lists its names
 
-## docs      rewrite the generated documents: NAME=openapi|capacity|chart|screenshots
+## docs      rewrite the generated documents: NAME=openapi|capacity|chart|promises|screenshots
 docs:
 	@scripts/docs $(NAME)
 
-## verify    run one of the long checks: NAME=benchmarks|calendars|clients|conformance|deployment|extending|faults|fuzz|mutations|units|words, ARGUMENTS="--short"
+## verify    run one of the long checks: NAME=benchmarks|calendars|clients|conformance|deployment|extending|faults|fuzz|mutations|units|upgrade|words, ARGUMENTS="--short"
 verify:
 	@scripts/verify $(NAME) $(ARGUMENTS)
 

@@ -4,7 +4,7 @@ import json, pathlib, re, subprocess, sys, tempfile, unittest, unittest.mock
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from rules import deployment, documents, sources, texts
+from rules import deployment, documents, promises, sources, texts
 from rules.tree import ROOT, RULES, Page, Tree
 
 sys.path[:0] = [str(ROOT / "checks/harness"), str(ROOT / "checks/units")]
@@ -702,6 +702,63 @@ class Texts(Samples):
             with self.subTest(text=text): self.broken(rule, {self.style: f"\na {{ {text}; }}\n"}, f"{self.style}:2")
 
 
+class Promises(Samples):
+    rule, path, added = staticmethod(promises.promises_are_kept), f"{promises.LISTS}/1.0.0.txt", "db/migrations/0002_tea.sql"
+    # By kind: the file with promises, and a text of it.
+    sources = {
+        "event": ("Sources/Users/UserDomainEvent.swift", 'enum UserDomainEvent: DomainEvent {\n    static let category = UserID.category\n'
+                  '    StoredType("UserCreated", upcasters: [{ [$0, $0] }, lift(1, 2)])\n}\n'
+                  'struct UserID: StreamID {\n    public static let category = "user"\n'),
+        "member": ("Sources/Users/User.swift", 'try content.facts.stored("kind") { $0 }\ntry $0.stored(\n    "device") { $0 }\n'),
+        "text": ("Sources/Events/EventText.swift", '    case category\n    case timeZone = "time_zone"\n        case .link:\n'),
+        "archive": (f"{promises.ARCHIVE}/LogExport.swift", '"{"id":"%s"}"\n'),
+        "import": (f"{promises.ARCHIVE}/LogImport.swift", "AS e (\n    id uuid, type text\n)\n(data ->> 'facts')::json\n"),
+        "migration": ("db/migrations/0001_log.sql", "CREATE TABLE log.tea (\n    a int\n);\nCREATE SEQUENCE log.cups;\n"),
+        "setting": ("docs/settings.md", "| `HUMON_TEA` | a path | none | Tea in `HUMON_TEA_FILE`. |\n"),
+        "exit": ("docs/cli.md", "| 2 | the answer is no: no tea |\n"),
+        "problem": ("docs/openapi.yaml", "- const: no_tea\n  x-status: 404\n- const: blank\n  description: No.\n"),
+        "metric": ("docs/metrics.md", "`humon_backup_tea`\n| `humon_tea` | counter | `pot`, `cup` | Tea. |\n"),
+    }
+    files = dict(sources.values())
+    lines = promises.unlisted(tree(files))
+
+    def test_promises_are_kept(self):
+        expected = (
+            "archive facts in an import: text|archive id in an export|archive id in an import: uuid|archive type in an import: text|"
+            "event UserCreated 1: in streams user-…|event UserCreated 2: in streams user-…|event UserCreated 3: in streams user-…|"
+            "exit 2: the answer is no|member category of Events, personal|member device of Users, personal|member kind of Users, a fact|"
+            "member time_zone of Events, personal|metric humon_backup_tea of a script|metric humon_tea: counter `pot`, `cup`|"
+            "migration 0001_log.sql: sha256 …|problem blank of a field|problem no_tea: 404|sequence log.cups|"
+            "setting HUMON_TEA: a path|setting HUMON_TEA_FILE: a path|table log.tea")
+        self.assertEqual([re.sub("[0-9a-f]{64}", "…", line) for line in self.lines], expected.split("|"))
+        listed = self.files | {self.path: "# Tea.\n" + "".join(f"{line}\n" for line in self.lines)}
+        self.kept(self.rule, listed)
+        # What is new is free until the next list.
+        more = listed | {"docs/cli.md": self.files["docs/cli.md"] + "| 3 | more |\n", self.added: "ALTER TABLE log.tea ADD COLUMN b int;\n"}
+        self.kept(self.rule, more)
+        self.assertEqual([line[:19] for line in promises.unlisted(tree(more))], ["exit 3: more", "migration 0002_tea."])
+        for kind, old, new, *places in (
+            ("event", "UserCreated", "UserMade", 6, 7, 8), ("event", ", lift(1, 2)", "", 8), ("event", '"user"', '"person"', "", "", ""),
+            ("member", "kind", "sort", 12), ("member", "facts.", "", 12), ("member", '"device"', "name", 11), ("text", "time_zone", "zone", 13),
+            ("archive", '"id"', '"ID"', 3), ("import", "id uuid", "id text", ""), ("import", ", type text", "", 5), ("import", "facts", "x", 2),
+            ("migration", "a int", "a bigint", ""), ("setting", "a path", "a number", ""), ("setting", "HUMON_TEA_FILE", "HUMON_POT", 21),
+            ("exit", "2", "3", 9), ("exit", "no:", "yes:", ""), ("problem", "no_tea", "tea", 18), ("problem", "404", "410", ""),
+            ("problem", "blank", "empty", 17), ("metric", "humon_tea", "humon_pot", 15), ("metric", "counter", "gauge", ""),
+            ("metric", ", `cup`", "", ""), ("metric", "backup_tea", "tea", 14),
+        ):
+            with self.subTest(kind=kind, new=new):
+                file, text = self.sources[kind]
+                self.assertIn(old, text)
+                found = list(self.rule(tree(listed | {file: text.replace(old, new)})))
+                # A promise that is gone is shown in its list, a changed one where it is.
+                self.assertEqual([line if path == self.path else "" for path, line, _ in found], places, found)
+                for path, _, message in found:
+                    self.assertIn(path, (self.path, file))
+                    self.assertRegex(message, r"^`.+` is (gone|now `.+`); (keep|restore) .+\. docs/upgrading\.md promises it from 1\.0\.0 on$")
+        for statement in ("DROP TABLE log.tea", "ALTER TABLE log.tea DROP COLUMN a", "ALTER TABLE log.tea ALTER COLUMN a TYPE bigint"):
+            self.broken(self.rule, listed | {self.added: statement + ";\n"}, f"{self.path}:22")
+
+
 class Pages(unittest.TestCase):
     """The pages as checks/units reads, types and judges them."""
     said = "# A\n\nType everything below\nas root.\n\n"
@@ -756,7 +813,7 @@ class Pages(unittest.TestCase):
 
 class Rules(unittest.TestCase):
     def test_each_rule_has_a_test_of_its_name(self):
-        names = {name for case in (Sources, Documents, Deployment, Texts) for name in dir(case)}
+        names = {name for case in (Sources, Documents, Deployment, Texts, Promises) for name in dir(case)}
         self.assertEqual([rule.__name__ for rule in RULES if f"test_{rule.__name__}" not in names], [])
 
     def test_a_file_that_a_rule_looks_for_in_vain_is_known(self):
