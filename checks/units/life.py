@@ -106,7 +106,7 @@ END
         """,
         # While all is well Prometheus asks every target, nothing fires, and none of its ports is open to others. Then a person is erased
         # after the archive's end, and everything but the copies is gone.
-        "apt-get install age\ncd ": """
+        "apt-get install age\nage -d": """
             asked() { curl -sS -G --data-urlencode "query=$1" http://127.0.0.1:9090/api/v1/query | jq -r ".data.result[].$2" | sort | xargs; }
             well() {
                 alerts=$(asked ALERTS metric.alertname)

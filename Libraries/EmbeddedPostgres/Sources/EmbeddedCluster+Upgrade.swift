@@ -41,12 +41,14 @@ extension EmbeddedCluster {
             throw EmbeddedPostgresError.inUse(directory: layout.directory, byProcess: Postmaster(of: layout)?.process)
         }
         let kept = layout.kept(version: version)
-        guard kept.clusterVersion != version else { throw EmbeddedPostgresError.hasOldCluster(path: kept.cluster) }
         // pg_upgrade does not quote this path. That of the cluster may have any character, or be too long for its longer port.
         let sockets = "/tmp/pg_upgrade.\(UUID().uuidString)"
         let new = ClusterCommands(
             programs: programs, account: account, layout: kept, settings: ["unix_socket_directories": sockets], logger: logger)
         await new.removeUnfinished(from: version)
+        guard !FileManager.default.fileExists(atPath: kept.cluster) else {
+            throw EmbeddedPostgresError.hasOldCluster(path: kept.cluster)
+        }
         let (oldBytes, free) = (try await old.bytes(), SystemCalls.freeBytes(in: layout.directory) ?? .max)
         guard free >= oldBytes + reserveBytes else {
             throw EmbeddedPostgresError.noRoom(
@@ -65,6 +67,7 @@ extension EmbeddedCluster {
             throw EmbeddedPostgresError.notUpgraded(reason: "\(program) failed: \(output)")
         }
         await new.remove(sockets)
+        try? FileManager.default.removeItem(atPath: kept.unfinishedMark)
         guard (try? FileHandle(forReadingFrom: URL(fileURLWithPath: layout.directory)).synchronize()) != nil else {
             throw EmbeddedPostgresError.fileSystem(doing: "write", path: layout.directory, reason: SystemCalls.reason)
         }
@@ -76,9 +79,12 @@ extension EmbeddedCluster {
 extension ClusterCommands {
     /// Stops and removes a cluster that an upgrade from a version did not end, but never the old cluster, which may be in its place.
     fileprivate func removeUnfinished(from version: Int) async {
-        guard layout.clusterVersion != version else { return }
-        try? await stop()
-        await remove(layout.cluster)
+        guard FileManager.default.fileExists(atPath: layout.unfinishedMark) else { return }
+        if layout.clusterVersion != version {
+            try? await stop()
+            await remove(layout.cluster)
+        }
+        try? FileManager.default.removeItem(atPath: layout.unfinishedMark)
     }
 
     /// The bytes that the cluster has on the disk.
@@ -97,6 +103,9 @@ extension ClusterCommands {
         // pg_upgrade takes a cluster only if it was stopped, and not after a crash.
         try await old.start()
         try await old.stop()
+        guard FileManager.default.createFile(atPath: layout.unfinishedMark, contents: nil) else {
+            throw EmbeddedPostgresError.fileSystem(doing: "create", path: layout.unfinishedMark, reason: SystemCalls.reason)
+        }
         try makeDirectory(layout.cluster)
         try makeDirectory(sockets)
         try await initialise(layout.cluster)

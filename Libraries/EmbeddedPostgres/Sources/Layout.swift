@@ -45,6 +45,9 @@ struct Layout: Sendable {
         return layout
     }
 
+    /// Is there while an upgrade makes the cluster, and after it was killed.
+    var unfinishedMark: String { "\(cluster).unfinished" }
+
     /// A keyword string, with the path quoted as libpq wants it.
     var url: String {
         let path = cluster.replacing("\\", with: "\\\\").replacing("'", with: "\\'")

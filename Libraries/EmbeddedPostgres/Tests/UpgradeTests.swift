@@ -60,6 +60,7 @@ import Testing
             let (kept, account) = ("\(directory)/cluster.\(version)", try Account.toRunPostgres(in: directory))
             try FileManager.default.createDirectory(atPath: kept, withIntermediateDirectories: false)
             try "18\n".write(toFile: "\(kept)/PG_VERSION", atomically: false, encoding: .utf8)
+            try #require(FileManager.default.createFile(atPath: "\(kept).unfinished", contents: nil))
             if account.identity != nil { try await TestProgram.run("/bin/chown", ["-R", account.name, kept]) }
             let killed = try await ClusterCommands(
                 programs: .find(in: nil, majorVersion: version), account: account,
