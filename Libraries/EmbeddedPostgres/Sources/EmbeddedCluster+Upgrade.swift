@@ -16,13 +16,16 @@ extension EmbeddedCluster {
     private static let reserveBytes: Int64 = 128 << 20
 
     /// Copies a cluster that no program uses to a newer PostgreSQL with `pg_upgrade`: to the one of ``Configuration/programs``, or to the
-    /// newest one. The programs of the old version are those in the usual directories or in `PATH`.
+    /// newest one.
     ///
     /// The new cluster is made beside the old one, starts once, and gets its statistics. Then the two exchange their names in one step:
     /// at every moment, also after a crash, the directory has a cluster that starts. The old one stays as it was, with the settings of
     /// its `postgresql.conf`, which the new one does not get. What a killed upgrade left, the next one removes.
+    /// - Parameter oldPrograms: where those of the old version are; nil: in the usual directories or in `PATH`
     /// - Throws: ``EmbeddedPostgresError``, `CancellationError`
-    public static func upgrade(_ configuration: Configuration, logger: Logger) async throws -> Upgrade {
+    public static func upgrade(
+        _ configuration: Configuration, oldPrograms: String? = nil, logger: Logger
+    ) async throws -> Upgrade {
         removeVariables()
         let layout = try Layout(directory: configuration.directory, superuser: configuration.superuser)
         let account = try Account.toRunPostgres(in: layout.directory)
@@ -34,7 +37,8 @@ extension EmbeddedCluster {
             throw EmbeddedPostgresError.nothingNewer(than: version, newest: programs.directory.string)
         }
         let old = try await ClusterCommands(
-            programs: .find(in: nil, majorVersion: version), account: account, layout: layout, settings: [:], logger: logger)
+            programs: .find(in: oldPrograms, majorVersion: version), account: account, layout: layout, settings: [:],
+            logger: logger)
         try await old.requireReachable(layout.directory)
         // A program that was killed, or that let go of the lock, may have left PostgreSQL to others.
         guard try await !ClusterCommands.isReady(layout, logger: logger) else {

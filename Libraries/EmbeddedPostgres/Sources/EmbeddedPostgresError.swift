@@ -79,7 +79,7 @@ public enum EmbeddedPostgresError: Error, Hashable, CustomStringConvertible {
                 + "Nothing was changed. Free space, then try again."
         case .notUpgraded(let reason):
             "Nothing was upgraded: \(reason). The old PostgreSQL is there and starts. "
-                + "If the disk is full, free space on it, then try again."
+                + "If the disk is full, free space on it; take the newest release of both versions; then try again."
         case .failed(let program, let output): "\(program) failed: \(output)"
         case .fileSystem(let doing, let path, let reason): "Cannot \(doing) \(path): \(reason)"
         }

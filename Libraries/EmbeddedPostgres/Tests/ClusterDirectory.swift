@@ -28,17 +28,17 @@ func withClusterDirectory<Value: Sendable>(
 
 /// Starts a cluster for as long as the body runs.
 func withCluster<Value: Sendable>(
-    in directory: String, _ body: (EmbeddedCluster) async throws -> Value
+    in directory: String, programs: String? = nil, _ body: (EmbeddedCluster) async throws -> Value
 ) async throws -> Value {
-    let cluster = try await start(in: directory)
+    let cluster = try await start(in: directory, programs: programs)
     let result: Result<Value, any Error>
     do { result = .success(try await body(cluster)) } catch { result = .failure(error) }
     try await cluster.stop()
     return try result.get()
 }
 
-func start(in directory: String) async throws -> EmbeddedCluster {
-    var configuration = EmbeddedCluster.Configuration(directory: directory)
+func start(in directory: String, programs: String? = nil) async throws -> EmbeddedCluster {
+    var configuration = EmbeddedCluster.Configuration(directory: directory, programs: programs)
     configuration.settings = ["fsync": "off"]
     return try await EmbeddedCluster.start(configuration, logger: .quiet)
 }
