@@ -6,7 +6,7 @@ Usage: python3 checks/units [--humon PATH] [--limit SECONDS] [--events N] [--roo
 Needs root, debootstrap, dpkg-dev, lintian and openssl. Where namespaces are not allowed it prints `skipped: units: …`, and succeeds. CI runs it.
 """
 
-import argparse, os, shutil, subprocess, sys, time
+import argparse, os, shutil, sys, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "harness"))
 sys.dont_write_bytecode = True

@@ -75,7 +75,7 @@ END
     "docs/deploying.md": {
         # Less than a machine needs that has clients, for the sake of time.
         "printf 'HUMON_PORT=8080": "sed -i s/HUMON_DRAIN_SECONDS=5/HUMON_DRAIN_SECONDS=2/ /etc/humon/nodes.env",
-        # A newer package, whose installation restarts no node.
+        # The package becomes a newer one, and no node restarts.
         "dpkg-deb --extract": """
             dpkg-deb --raw-extract /root/humon_*.deb /run/newer
             sed -i 's/^Version: .*/&.1/' /run/newer/DEBIAN/control
@@ -85,7 +85,7 @@ END
             rm -r /run/newer
             systemctl show --property MainPID humon@a humon@b >/run/nodes
         """,
-        # After install.md: a purge keeps what is no setting, unless somebody says so, and says what still needs the package.
+        # A purge after install.md keeps all but the settings, unless somebody says otherwise, and names what still needs the package.
         "apt-get install --yes /root": """
             echo "archive_command = 'humon-archive-wal %p'" >/etc/postgresql/15/main/conf.d/humon.conf
             DEBIAN_FRONTEND=noninteractive apt-get purge --yes humon >/run/said 2>&1

@@ -6,10 +6,10 @@ parked stream. This program migrates it, verifies it, and serves all four genera
 release's own program serves them on what this one wrote, and verifies everything; and once more this one. The program of an earlier
 release is built from its tag, once, in .build/releases.
 --make writes the dump of this program's version instead.
-Needs PostgreSQL, Python 3 with venv, and PyPI once. CI runs it.
+Needs PostgreSQL, Python 3 with venv, and PyPI once.
 """
 
-import argparse, glob, os, shutil, subprocess, sys
+import argparse, glob, json, os, shutil, subprocess, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CHECKS = os.path.dirname(HERE)
@@ -45,6 +45,8 @@ def test(sandbox, options):
         database = Database(sandbox, release)
         database.load(dump)
         database.run(humon, "migrate")
+        if not database.parked(humon):
+            raise Failed(f"{dump} has no parked stream")
         for program, name in ((humon, version), (old, release), (humon, version)):
             database.verify(program)
             database.serve(program)
@@ -79,6 +81,9 @@ class Database:
     def run(self, humon, *words):
         return self.sandbox.run([humon, *words], self.settings)
 
+    def parked(self, humon):
+        return json.loads(self.run(humon, "subscriptions", "parked", "erasures", "--json") or "[]")
+
     def verify(self, humon):
         self.run(humon, "migrate", "--check")
         self.run(humon, "log", "verify")
@@ -91,7 +96,7 @@ class Database:
         clients.apps(server)
         # What the release has parked waits for an operator, and is handled then.
         self.run(humon, "subscriptions", "retry", "erasures")
-        self.sandbox.until("no stream to be parked", lambda: not self.psql("--command", "SELECT FROM log.parked_streams").strip())
+        self.sandbox.until("no stream to be parked", lambda: not self.parked(humon))
         server.stop()
 
     def start(self, humon):
