@@ -21,7 +21,7 @@ extension EmbeddedCluster {
     /// The new cluster is made beside the old one, starts once, and gets its statistics. Then the two exchange their names in one step:
     /// at every moment, also after a crash, the directory has a cluster that starts. The old one stays as it was, with the settings of
     /// its `postgresql.conf`, which the new one does not get. What a killed upgrade left, the next one removes.
-    /// - Parameter oldPrograms: where those of the old version are; nil: in the usual directories or in `PATH`
+    /// - Parameter oldPrograms: the directory of the old version's programs; nil: one of the usual directories or of `PATH`
     /// - Throws: ``EmbeddedPostgresError``, `CancellationError`
     public static func upgrade(
         _ configuration: Configuration, oldPrograms: String? = nil, logger: Logger
@@ -113,7 +113,7 @@ extension ClusterCommands {
         try makeDirectory(layout.cluster)
         try makeDirectory(sockets)
         try await initialise(layout.cluster)
-        // pg_upgrade passes paths through shells, in double quotes. So those of the clusters are relative.
+        // pg_upgrade passes paths through shells, in double quotes, so the paths of both clusters are relative.
         let upgrade = try await execute(
             programs.directory.appending("pg_upgrade"),
             [

@@ -19,7 +19,7 @@ public enum EmbeddedPostgresError: Error, Hashable, CustomStringConvertible {
     case unusableBackup(reason: String)
     /// No installed PostgreSQL is newer than the cluster, which is of version `than`; `newest` is the directory of the newest one.
     case nothingNewer(than: Int, newest: String)
-    /// There is nothing to upgrade.
+    /// The directory has no cluster to upgrade.
     case noCluster(directory: String)
     /// An earlier upgrade from the same version kept its old cluster there.
     case hasOldCluster(path: String)

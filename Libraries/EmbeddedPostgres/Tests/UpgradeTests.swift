@@ -116,7 +116,8 @@ import Testing
     @Test func `an upgrade that is cancelled stops its server, and leaves the old cluster alone`() async throws {
         try await Self.withTeas { directory, postgres, parent in
             // Starts the old cluster, as pg_upgrade does. Its second argument is the directory of the old programs.
-            let start = "\"$2/pg_ctl\" start -D ../cluster -l log -o \"-b -p \(Postmaster.portOfUpgrade) -k '$PWD'\" >/dev/null"
+            let options = "-b -c listen_addresses= -p \(Postmaster.portOfUpgrade) -k '$PWD'"
+            let start = "\"$2/pg_ctl\" start -D ../cluster -l log -o \"\(options)\" >/dev/null"
             let script = "\(start) && touch reached && exec sleep 600"
             let programs = try Self.write(Self.version99.merging(["pg_upgrade": script]) { $1 }, in: "\(parent)/99")
             let upgrading = Task {
@@ -135,7 +136,7 @@ import Testing
     @Test func `a small disk is refused, and one that is full in the middle leaves the old cluster alone`() async throws {
         try await withClusterDirectory { directory in
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-            // As root can mount one. Without that right there is nothing to see.
+            // Only root can mount a disk, so the test of another account ends here.
             let disk = ["-t", "tmpfs", "-o", "size=140m,mode=755", "none", directory]
             guard (try? await TestProgram.run("/bin/mount", disk)) != nil else { return }
             let result: Result<Void, any Error>
