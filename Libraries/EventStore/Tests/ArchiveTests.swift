@@ -155,6 +155,7 @@ extension PostgresClient {
         .line(1, "2013-09-16T00", "2013-09-16T24", "23502"), .line(1, #""id":""#, #""id":"x"#, "22P02"),
         .line(7, #""requesthash":""#, #""requesthash":"0"#, "22023"),
         .line(1, #"specversion":"1.0"#, #"specversion":"1.1"#, "CloudEvent"),
+        .line(1, #"specversion":"1.0"#, #"specversion":"1.0","archiveversion":"2"#, "a later release"),
         .line(3, "/log/", "/log/0", "the source is not that"),
         .line(1, "counter-1", "counter-" + (0..<900).map { _ in "\(UInt64.random(in: 0...UInt64.max))" }.joined(), "54000"),
         .line(
@@ -170,9 +171,11 @@ extension PostgresClient {
         Tampering(
             name: "a command unanswered", line: nil, reason: "which is not there",
             change: {
-                $0.append($0[6].replacing(/"id":"[^"]*"/, with: #""id":"\#(UUID())""#).replacing(/"position":7,/, with: ""))
-                $0[10].replace(#""streamversion":1"#, with: #""streamversion":2"#)
+                $0.append(command(like: $0[6], type: "Command").replacing(#""streamversion":1"#, with: #""streamversion":2"#))
             }),
+        Tampering(
+            name: "a line of a later kind", line: 11, reason: "23514",
+            change: { $0.append(command(like: $0[6], type: "Note")) }),
     ]
 
     /// Each attribute and each part of the data, under another name, null, and another string.
@@ -185,6 +188,12 @@ extension PostgresClient {
     }
 
     private static func id(_ line: String) -> String { (line.firstMatch(of: /"id":"([^"]*)"/)?.1).map(String.init) ?? "" }
+
+    /// A line that stands for no recorded event.
+    private static func command(like line: String, type: String) -> String {
+        line.replacing(/"id":"[^"]*"/, with: #""id":"\#(UUID())""#).replacing(/"position":7,/, with: "")
+            .replacing(/"type":"[^"]*"/, with: #""type":"\#(type)""#)
+    }
 
     private static func bytes(_ lines: [String]) -> [UInt8] { Array(lines.map { $0 + "\n" }.joined().utf8) }
 

@@ -55,10 +55,6 @@ import Testing
                     { $0[0].replace(/"facts":\{[^}]*\}/, with: #""facts":{"pages":3,"text":"Dear Eve"}"#) }
                 ),
                 (1, "no personal members", { $0[0].replace(/"personal":\{[^}]*\}/, with: #""personal":{}"#) }),
-                (
-                    2, "from before release 1.0.0",
-                    { $0[1].replace(#""position":"#, with: #""personalsha256":"00","position":"#) }
-                ),
             ]
             try await other.withClient { client in
                 for (line, reason, change) in changes {

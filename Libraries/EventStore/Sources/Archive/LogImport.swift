@@ -90,7 +90,7 @@ public struct LogImport: Sendable {
             CREATE TEMPORARY TABLE archive (
                 line bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
                 entry json NOT NULL CONSTRAINT archive_specversion CHECK (entry ->> 'specversion' IS NOT DISTINCT FROM '1.0')
-                    CONSTRAINT archive_age CHECK (entry -> 'personalsha256' IS NULL)
+                    CONSTRAINT archive_version CHECK (coalesce(entry ->> 'archiveversion', '1') = '1')
             ) ON COMMIT DROP
             """
         )
@@ -152,7 +152,7 @@ public struct LogImport: Sendable {
                 (data ->> 'facts')::json, (data ->> 'metadata')::json, (data ->> 'personal')::json
             \(parsed) AND position IS NOT NULL ORDER BY line
             """,
-            // A line of neither kind is refused here, and one that has a part of a command.
+            // A line that has a part of a command is refused here, and by the next one a line of neither kind.
             """
             INSERT INTO log.commands (position, request_hash, owner)
             SELECT position, decode(requesthash, 'hex'), owner
@@ -160,7 +160,8 @@ public struct LogImport: Sendable {
             """,
             """
             INSERT INTO log.commands (id, request_hash, owner, stream, version)
-            SELECT id, decode(requesthash, 'hex'), owner, subject, streamversion \(parsed) AND position IS NULL ORDER BY line
+            SELECT CASE type WHEN 'Command' THEN id END, decode(requesthash, 'hex'), owner, subject, streamversion
+            \(parsed) AND position IS NULL ORDER BY line
             """,
         ]
     }
@@ -190,7 +191,7 @@ public struct LogImport: Sendable {
     private static func sentence(on refusal: PostgresError.ServerError) -> String {
         switch (refusal.constraint, refusal.sqlState) {
         case ("archive_specversion", _): "this is no CloudEvent of version 1.0"
-        case ("archive_age", _): "the archive is from before release 1.0.0, and its personal members cannot be read"
+        case ("archive_version", _): "a later release wrote the archive in a version of which this program knows only 1"
         case ("recorded_events_pkey", .uniqueViolation): "the position stands on a line before"
         case ("recorded_events_id", .uniqueViolation), ("commands_id", .uniqueViolation): "the id stands on a line before"
         case ("recorded_events_stream_version", .uniqueViolation): "the version of the stream stands on a line before"
