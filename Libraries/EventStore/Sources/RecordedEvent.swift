@@ -36,7 +36,7 @@ public struct StreamName: Sendable, Hashable, CustomStringConvertible {
 public struct Metadata: Sendable, Hashable {
     public struct Values: Sendable, Hashable {
         public var requestID: String
-        /// The id of the user who asked for it.
+        /// The id of the user who asked for it. Other persons, such as accounts, would get a member of their own: this one means a user.
         public var actor: Int64?
         /// The W3C trace id: 32 hexadecimal digits.
         public var traceID: String?

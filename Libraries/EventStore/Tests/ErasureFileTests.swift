@@ -47,7 +47,7 @@ extension ErasureFile.Entry {
 }
 
 @Suite(.path) struct `The file of erasures` {
-    @Test func `a line has ids, the person's number, time and position, and only its owner may read the file`() async throws {
+    @Test func `a line has ids, the person's number, time and cursor, and only its owner may read the file`() async throws {
         let (file, entry) = (ErasureFile(path: path), ErasureFile.Entry.example())
         try await file.add([entry])
         let (log, created, erased) = (
@@ -56,7 +56,7 @@ extension ErasureFile.Entry {
         #expect(
             try String(contentsOfFile: path, encoding: .utf8)
                 == #"{"log":"\#(log)","person":"person-7","created":"\#(created)","erased":"\#(erased)","#
-                + #""at":"1970-01-01T00:00:01.000Z","position":"12.kbnapcmd"}"# + "\n")
+                + #""at":"1970-01-01T00:00:01.000Z","cursor":"12.kbnapcmd"}"# + "\n")
         #expect(try await file.all().entries == [entry])
         #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
     }

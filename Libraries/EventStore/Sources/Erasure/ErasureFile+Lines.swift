@@ -30,7 +30,7 @@ extension ErasureFile.Entry {
             let person = json["person"]?.storedString.map({ StreamName($0) }), person.keyAsID != nil,
             let at = json["at"]?.storedTimestamp
         else { return nil }
-        let cursor = json["position"]?.storedString.flatMap { LogCursor($0) }
+        let cursor = json["cursor"]?.storedString.flatMap { LogCursor($0) }
         self.init(log: log, person: person, created: created, erased: erased, at: at, cursor: cursor)
     }
 
@@ -38,7 +38,7 @@ extension ErasureFile.Entry {
     var line: String {
         let json: JSON = [
             "log": .string(log.text), "person": .string(person.description), "created": .string(created.text),
-            "erased": .string(erased.text), "at": .string(at.description), "position": JSON(cursor?.description),
+            "erased": .string(erased.text), "at": .string(at.description), "cursor": JSON(cursor?.description),
         ]
         return json.text + "\n"
     }
