@@ -38,10 +38,10 @@ import Testing
         #expect(try #require(before["humon_index_bytes"]) > 200)
         #expect(before["humon_index_limit_bytes"] == 1_000_000_000)
         #expect(try (0...3_600).contains(#require(before["humon_index_age_seconds"])))
-        #expect(before["humon_reads_total"] == 0)
+        #expect(before["humon_index_reads_total"] == 0)
         try await Self.read(api, event)
         let after = try await Self.metrics(api)
-        #expect(after["humon_reads_total"] == 3)
+        #expect(after["humon_index_reads_total"] == 3)
 
         let ready = try await api.ask("/health/ready")
         #expect((ready.status, ready.body) == (200, #"{"status":"ok","database":"ok","index":"in_use"}"#))

@@ -60,6 +60,6 @@ import Testing
         #expect(metrics.contains(#"humon_http_request_duration_seconds_count{route="/v1/events/{id}",method="GET"} 3\#n"#))
         #expect(!metrics.contains(#"route="/v1/events/{id}",method="GET",status="404""#))
         #expect(metrics.contains("humon_http_requests_in_flight 0\n"))
-        #expect(metrics.contains("humon_reads_total 3\n"))
+        #expect(metrics.contains("humon_index_reads_total 3\n"))
     }
 }

@@ -14,7 +14,7 @@ import Testing
     ) async throws {
         try await TestAPI.with(apps: apps) { api in
             let metrics = try Exposed(try await api.ask("/metrics").body).samples.keys
-            for name in ["humon_index_phase", "humon_reads_total", "humon_changes_streams"] {
+            for name in ["humon_index_phase", "humon_index_reads_total", "humon_changes_streams"] {
                 #expect(metrics.contains { $0.hasPrefix(name) } == apps.contains(.events), "\(name)")
             }
             #expect(metrics.contains { $0.contains("/v1/tasks") } == apps.contains(.tasks))

@@ -21,7 +21,7 @@ extension EventsModule {
                 "humon_index_stands_before_unreadable",
                 "1 if the log goes on with an event that this program cannot read: requests do not read the index then.",
                 status.isBlockedByUnreadableEvent ? 1 : 0),
-            .counter("humon_reads_total", "Requests that read events from the index.", Double(readCount)),
+            .counter("humon_index_reads_total", "Requests that read events from the index.", Double(readCount)),
         ]
     }
 }

@@ -13,7 +13,7 @@ public struct Exposed: Sendable {
     }
 
     public private(set) var metrics: [String: Metric] = [:]
-    /// Samples by name and labels as written: `humon_reads_total{from="index"}`.
+    /// Samples by name and labels as written: `humon_index_reads_total{from="index"}`.
     public private(set) var samples: [String: Double] = [:]
     private var names: [String] = []
 
