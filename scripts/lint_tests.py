@@ -713,10 +713,14 @@ class Promises(Samples):
         "text": ("Sources/Events/EventText.swift", '    case category\n    case timeZone = "time_zone"\n        case .link:\n'),
         "archive": (f"{promises.ARCHIVE}/LogExport.swift", '"{"id":"%s"}"\n'),
         "import": (f"{promises.ARCHIVE}/LogImport.swift", "AS e (\n    id uuid, type text\n)\n(data ->> 'facts')::json\n"),
-        "migration": ("db/migrations/0001_log.sql", "CREATE TABLE log.tea (\n    a int\n);\nCREATE SEQUENCE log.cups;\n"),
+        "migration": ("db/migrations/0001_log.sql", "CREATE TABLE log.tea (\n    a int REFERENCES log.cup\n);\nCREATE SEQUENCE log.cups;\n"),
+        "function": ("db/functions/tea.sql", "CREATE OR REPLACE FUNCTION log.brew(cups int,\n    hot text DEFAULT '')\nRETURNS void"),
+        "erasure": (f"{promises.STORE}/Erasure/ErasureFile+Lines.swift", '"at": .string(at)'),
         "setting": ("docs/settings.md", "| `HUMON_TEA` | a path | none | Tea in `HUMON_TEA_FILE`. |\n"),
-        "exit": ("docs/cli.md", "| 2 | the answer is no: no tea |\n"),
-        "problem": ("docs/openapi.yaml", "- const: no_tea\n  x-status: 404\n- const: blank\n  description: No.\n"),
+        "exit": ("docs/cli.md", "| 2 | the answer is no: no tea |\n| `humon tea` | Make tea. | `<cup>`, `--hot`, not `--json` |\n"),
+        "problem": ("docs/openapi.yaml", "- const: no_tea\n  x-status: 404\n- const: blank\n  description: No.\n"
+                    "paths:\n  /v1/teas:\n    get:\ncomponents:\n  schemas:\n    Tea:\n      properties:\n        leaf:\n"
+                    "  parameters:\n    Cups:\n      name: cups\n"),
         "metric": ("docs/metrics.md", "`humon_backup_tea`\n| `humon_tea` | counter | `pot`, `cup` | Tea. |\n"),
     }
     files = dict(sources.values())
@@ -725,10 +729,13 @@ class Promises(Samples):
     def test_promises_are_kept(self):
         expected = (
             "archive facts in an import: text|archive id in an export|archive id in an import: uuid|archive type in an import: text|"
-            "event UserCreated 1: in streams user-…|event UserCreated 2: in streams user-…|event UserCreated 3: in streams user-…|"
-            "exit 2: the answer is no|member category of Events, personal|member device of Users, personal|member kind of Users, a fact|"
+            "command humon tea|erasure list at|event UserCreated 1: in streams user-…|event UserCreated 2: in streams user-…|event UserCreated 3: in streams user-…|"
+            "exit 2: the answer is no|field leaf of Tea|function log.brew: (cups int, hot text DEFAULT '') returns void|"
+            "member category of Events, personal|member device of Users, personal|member kind of Users, a fact|"
             "member time_zone of Events, personal|metric humon_backup_tea of a script|metric humon_tea: counter `pot`, `cup`|"
-            "migration 0001_log.sql: sha256 …|problem blank of a field|problem no_tea: 404|sequence log.cups|"
+            "migration 0001_log.sql: sha256 …|option --database of humon tea|option --hot of humon tea|parameter cups|"
+            "problem blank of a field|problem no_tea: 404|route GET /v1/teas|"
+            "sequence log.cups|"
             "setting HUMON_TEA: a path|setting HUMON_TEA_FILE: a path|table log.tea")
         self.assertEqual([re.sub("[0-9a-f]{64}", "…", line) for line in self.lines], expected.split("|"))
         listed = self.files | {self.path: "# Tea.\n" + "".join(f"{line}\n" for line in self.lines)}
@@ -738,13 +745,16 @@ class Promises(Samples):
         self.kept(self.rule, more)
         self.assertEqual([line[:19] for line in promises.unlisted(tree(more))], ["exit 3: more", "migration 0002_tea."])
         for kind, old, new, *places in (
-            ("event", "UserCreated", "UserMade", 6, 7, 8), ("event", ", lift(1, 2)", "", 8), ("event", '"user"', '"person"', "", "", ""),
-            ("member", "kind", "sort", 12), ("member", "facts.", "", 12), ("member", '"device"', "name", 11), ("text", "time_zone", "zone", 13),
+            ("event", "UserCreated", "UserMade", 8, 9, 10), ("event", ", lift(1, 2)", "", 10), ("event", '"user"', '"person"', "", "", ""),
+            ("member", "kind", "sort", 16), ("member", "facts.", "", 16), ("member", '"device"', "name", 15), ("text", "time_zone", "zone", 17),
+            ("function", "brew", "boil", 13), ("function", "cups int", "cups bigint", ""), ("function", "void", "int", ""), ("erasure", '"at"', '"on"', 7),
             ("archive", '"id"', '"ID"', 3), ("import", "id uuid", "id text", ""), ("import", ", type text", "", 5), ("import", "facts", "x", 2),
-            ("migration", "a int", "a bigint", ""), ("setting", "a path", "a number", ""), ("setting", "HUMON_TEA_FILE", "HUMON_POT", 21),
-            ("exit", "2", "3", 9), ("exit", "no:", "yes:", ""), ("problem", "no_tea", "tea", 18), ("problem", "404", "410", ""),
-            ("problem", "blank", "empty", 17), ("metric", "humon_tea", "humon_pot", 15), ("metric", "counter", "gauge", ""),
-            ("metric", ", `cup`", "", ""), ("metric", "backup_tea", "tea", 14),
+            ("migration", "a int", "a bigint", ""), ("setting", "a path", "a number", ""), ("setting", "HUMON_TEA_FILE", "HUMON_POT", 29),
+            ("exit", "2", "3", 11), ("exit", "no:", "yes:", ""), ("exit", "humon tea", "humon pot", 6, 21, 22), ("exit", "--hot", "--cold", 22),
+            ("exit", "`--hot`, not", "not", 22), ("exit", "not `--json`", "not `--database`", 21), ("problem", "no_tea", "tea", 25), ("problem", "404", "410", ""),
+            ("problem", "blank", "empty", 24), ("problem", "name: cups", "name: pots", 23), ("problem", "get", "put", 26), ("problem", "leaf", "bag", 12), ("problem", "Tea", "Pot", 12),
+            ("metric", "humon_tea", "humon_pot", 19), ("metric", "counter", "gauge", ""), ("metric", ", `cup`", "", ""),
+            ("metric", "backup_tea", "tea", 18),
         ):
             with self.subTest(kind=kind, new=new):
                 file, text = self.sources[kind]
@@ -755,8 +765,17 @@ class Promises(Samples):
                 for path, _, message in found:
                     self.assertIn(path, (self.path, file))
                     self.assertRegex(message, r"^`.+` is (gone|now `.+`); (keep|restore) .+\. docs/upgrading\.md promises it from 1\.0\.0 on$")
-        for statement in ("DROP TABLE log.tea", "ALTER TABLE log.tea DROP COLUMN a", "ALTER TABLE log.tea ALTER COLUMN a TYPE bigint"):
-            self.broken(self.rule, listed | {self.added: statement + ";\n"}, f"{self.path}:22")
+        for statement in (
+            "DROP TABLE log.tea", "drop table if exists log.cup, log.tea", "ALTER TABLE log.tea DROP COLUMN a", "ALTER TABLE ONLY log.tea DROP a",
+            'ALTER TABLE "log"."tea" RENAME TO pot', "ALTER TABLE log.tea SET SCHEMA pot", "ALTER TABLE log.tea ALTER COLUMN a TYPE bigint",
+            "ALTER TABLE log.tea ADD COLUMN b int\n    NOT NULL", "ALTER TABLE log.tea ADD b int NOT NULL, ADD c int DEFAULT 0",
+            "ALTER TABLE log.tea ADD b int NOT NULL -- no DEFAULT\n", "ALTER TABLE log.tea ADD PRIMARY KEY (a)", "ALTER TABLE log.tea ADD CHECK (a > 0)", "ALTER TABLE log.tea ALTER a SET NOT NULL",
+        ):
+            with self.subTest(statement=statement): self.broken(self.rule, listed | {self.added: statement + ";\n"}, f"{self.path}:30")
+        for statement in ("ALTER TABLE log.tea ADD COLUMN b int NOT NULL DEFAULT 0", "ALTER TABLE log.tea ADD COLUMN type text"):
+            self.kept(self.rule, listed | {self.added: statement + ";\n"})
+        self.broken(self.rule, listed | {self.added: "ALTER SEQUENCE log.cups AS integer;\n"}, f"{self.path}:27")
+        self.broken(self.rule, listed | {self.added: "DROP SCHEMA log CASCADE;\n"}, f"{self.path}:27", f"{self.path}:30")
 
 
 class Pages(unittest.TestCase):
