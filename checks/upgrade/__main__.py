@@ -2,14 +2,15 @@
 
 Usage: python3 checks/upgrade [--humon PATH] [--make] [--keep]
 A dump VERSION.sql beside this file was made by the program of a release, with every type of stored domain event, erased persons and a
-parked stream. This program migrates it, verifies it, and serves all four generations of the app's clients and the to-do app. Then the
-release's own program serves them on what this one wrote, and verifies everything; and once more this one. The program of an earlier
-release is built from its tag, once, in .build/releases.
---make writes the dump of this program's version instead.
-Needs PostgreSQL, Python 3 with venv, and PyPI once.
+parked stream. This program migrates it, verifies it, and serves the persons that it has, and all four generations of the app's clients
+and the to-do app. It also imports the archive VERSION.zst of that log. If one may
+go back to that release, its own program then serves them on what this one wrote, and verifies everything; and once more this one. The
+program of an earlier release is built from the commit of its dump, once, in .build/releases.
+--make writes dump and archive of this program's version instead.
+Needs PostgreSQL, Python 3 with venv, and PyPI once. CI runs it.
 """
 
-import argparse, glob, json, os, shutil, subprocess, sys
+import argparse, glob, json, os, re, shutil, subprocess, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CHECKS = os.path.dirname(HERE)
@@ -35,19 +36,31 @@ def test(sandbox, options):
     humon = os.path.abspath(options.humon)
     version = sandbox.run([humon, "--version"]).strip()
     if options.make:
-        return make(sandbox, humon, f"{HERE}/{version}.sql")
+        return make(sandbox, humon, f"{HERE}/{version}")
     dumps = glob.glob(f"{HERE}/*.sql")
     if not dumps:
         raise Failed(f"there is no dump in {HERE}: run make verify NAME=upgrade ARGUMENTS=--make")
     for dump in sorted(dumps):
         release = os.path.basename(dump).removesuffix(".sql")
-        old = humon if release == version else built(release)
         database = Database(sandbox, release)
         database.load(dump)
         database.run(humon, "migrate")
         if not database.parked(humon):
             raise Failed(f"{dump} has no parked stream")
-        for program, name in ((humon, version), (old, release), (humon, version)):
+        archive = Database(sandbox, f"archive-{release}")
+        archive.run(humon, "migrate")
+        imported = archive.run(humon, "log", "import", shutil.copy(dump.replace(".sql", ".zst"), archive.directory), "--yes", "--json")
+        exported = database.run(humon, "log", "export", f"{database.directory}/archive.zst", "--json")
+        if (one := counts(imported)) != (other := counts(exported)):
+            raise Failed(f"the archive of {release} has {one}, and the dump {other}")
+        if database.run(humon, "log", "stats", "--json") != archive.run(humon, "log", "stats", "--json"):
+            raise Failed(f"the archive of {release} has other types of events than the dump")
+        archive.run(humon, "projections", "rebuild", "--all", "--yes")
+        archive.verify(humon)
+        programs = [(humon, version)]
+        if goes_back(version, release):
+            programs += [(program_of(release, humon), release), (humon, version)]
+        for program, name in programs:
             database.verify(program)
             database.serve(program)
             database.verify(program)
@@ -59,7 +72,8 @@ class Database:
 
     def __init__(self, sandbox, name):
         self.sandbox, self.directory = sandbox, sandbox.folder(name, 0o700)
-        self.cluster, self.settings = f"{self.directory}/cluster", {"HUMON_DATA": self.directory}
+        self.cluster, self.settings = f"{self.directory}/cluster", {
+            "HUMON_DATA": self.directory, "HUMON_SIGN_INS_PER_MINUTE": 0, "HUMON_ACCOUNT_SIGN_INS_PER_MINUTE": 0}
 
     def load(self, dump):
         as_postgres("initdb", "--pgdata", self.cluster, "--username", "humon", "--auth", "trust", "--encoding", "UTF8", "--no-locale", "--data-checksums")
@@ -90,9 +104,10 @@ class Database:
         self.run(humon, "projections", "verify", "--all")
 
     def serve(self, humon):
-        import clients
+        import clients, content
 
         server = self.start(humon)
+        content.come_back(server)
         clients.apps(server)
         # What the release has parked waits for an operator, and is handled then.
         self.run(humon, "subscriptions", "retry", "erasures")
@@ -115,29 +130,67 @@ def make(sandbox, humon, path):
     database.psql("--command", """
         INSERT INTO log.parked_streams (subscription, stream, version, position, reason)
         SELECT 'erasures', stream, version, position, 'a tea that was too hot' FROM log.recorded_events ORDER BY position LIMIT 1""")
-    found = set(database.psql("--command", "SELECT DISTINCT type FROM log.recorded_events").split())
-    promised = set()
+    found = set(database.psql("--command", """
+        SELECT DISTINCT 'event ' || type FROM log.recorded_events UNION
+        SELECT CASE WHEN id IS NULL THEN 'a command with an event' ELSE 'a command that changed nothing' END FROM log.commands UNION
+        SELECT DISTINCT 'member ' || name || ' of ' || CASE
+            WHEN kind = 'metadata' THEN 'EventStore'
+            WHEN stream LIKE 'pass-%' THEN 'Users'
+            ELSE initcap(split_part(stream, '-', 1)) || 's' END || ', ' || kind
+        FROM log.recorded_events,
+            LATERAL (VALUES ('a fact', data), ('personal', personal), ('metadata', metadata)) AS part (kind, object),
+            json_each(CASE WHEN json_typeof(object) = 'object' THEN object END) AS member (name, value)
+        WHERE json_typeof(value) <> 'null'""").splitlines())
+    promised = {"a command with an event", "a command that changed nothing"}
     for name in glob.glob(f"{ROOT}/docs/promises/*.txt"):
         with open(name) as file:
-            promised |= {line.split()[1] for line in file if line.startswith("event ")}
+            promised |= set(re.findall(r"(?m)^(?:event \w+|member .*)", file.read()))
     if found != promised:
-        raise Failed(f"the log has not every stored type: {', '.join(sorted(found ^ promised))}")
+        raise Failed(f"the log has not every stored type and member: {', '.join(sorted(found ^ promised))}")
     dump = as_postgres("pg_dump", "--host", database.cluster, "--username", "humon", "--dbname", "postgres", "--no-owner", "--restrict-key=humon")
+    archive = f"{database.directory}/archive.zst"
+    database.run(humon, "log", "export", archive)
     server.stop()
-    with open(path, "w") as file:
+    with open(f"{path}.sql", "w") as file:
         file.write(dump)
-    print(f"wrote {path}", flush=True)
+    shutil.copyfile(archive, f"{path}.zst")
+    print(f"wrote {path}.sql and {path}.zst", flush=True)
 
 
-def built(release):
-    """The program of an earlier release."""
+def goes_back(version, release):
+    """Whether somebody may go back from a version to an earlier release: within a minor release, and by one."""
+    major, minor, *_ = map(int, version.split("."))
+    return tuple(map(int, release.split(".")[:2])) in ((major, minor), (major, minor - 1))
+
+
+def counts(printed):
+    """The numbers of events and commands in the JSON of an export or an import."""
+    answer = json.loads(printed)
+    return f"{answer['recorded']} events and {answer['commands']} commands"
+
+
+def program_of(release, humon):
+    """The program of a release, which is this one if the commit is that of its dump, or comes before."""
+    def git(*words):
+        return subprocess.run(["git", *words], cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
+
+    added = git("log", "--diff-filter=A", "-1", "--format=%H", "--", f"checks/upgrade/{release}.sql")
+    if not added and git("rev-parse", "--is-shallow-repository") == "true":
+        raise Failed(f"this clone has no commit that added checks/upgrade/{release}.sql; git fetch --unshallow brings the history")
+    return humon if added in ("", git("rev-parse", "HEAD")) else built(release, added)
+
+
+def built(release, commit):
+    """The program of a commit."""
     folder = f"{ROOT}/.build/releases/{release}"
     humon = f"{folder}/.build/debug/humon"
     if not os.path.exists(humon):
+        # A build that failed may have left a part of it.
+        shutil.rmtree(folder, ignore_errors=True)
         subprocess.run(["git", "worktree", "prune"], cwd=ROOT, check=True)
-        subprocess.run(["git", "worktree", "add", "--force", "--detach", folder, f"v{release}"], cwd=ROOT, check=True)
-        subprocess.run(["scripts/install"], cwd=folder, check=True)
-        subprocess.run(["swift", "build", "--product", "humon"], cwd=folder, check=True)
+        subprocess.run(["git", "worktree", "add", "--force", "--detach", folder, commit], cwd=ROOT, check=True)
+        for command in ("scripts/install", "deploy/pin-packages", "swift build --force-resolved-versions --product humon"):
+            subprocess.run(command.split(), cwd=folder, check=True)
     return humon
 
 
