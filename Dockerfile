@@ -56,7 +56,7 @@ RUN apt-get update && apt-get upgrade -y \
 LABEL org.opencontainers.image.title="Humon" \
     org.opencontainers.image.description="Events near you on a map, from a log of domain events" \
     org.opencontainers.image.licenses="MIT" \
-    org.opencontainers.image.version="0.9.0"
+    org.opencontainers.image.version="1.0.0"
 COPY --from=build /out/humon /usr/local/bin/humon
 COPY deploy/humon/ready /usr/local/bin/humon-ready
 USER 10001

@@ -139,5 +139,5 @@ struct AccountsCommands: ParsableCommand {
 
 /// The version of this program, for `humon --version`. Change it in the commit that makes a release.
 enum Version {
-    static let current = "0.9.0"
+    static let current = "1.0.0"
 }

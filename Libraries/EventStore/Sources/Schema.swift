@@ -2,8 +2,7 @@ internal import CLogSchema
 public import Postgres
 
 extension Migration {
-    /// The tables of the log and whatever else must last: `db/migrations`, which travel inside the program. Until release 1.0.0,
-    /// `0001_log` is edited in place.
+    /// The tables of the log and whatever else must last: `db/migrations`, which travel inside the program.
     public static let all = [Migration(name: "0001_log", files: [sql_0001_log])]
 
     /// The functions of the log (`db/functions`) and the rights of the roles (`db/grants.sql`). Raise the number when a release changes
